@@ -1,0 +1,194 @@
+//! `SharedIds`: any number of threads, one `fetch_add` for an ID.
+
+use core::{convert::Infallible, fmt, marker::PhantomData};
+
+use super::{
+    Exhaust, Exhausted, IdGenerator, NotInSpace, Policy, Space, Wrap,
+    sequence::Sequence,
+    word::{AtomicWord, SharedWord, Word},
+};
+use crate::{const_fn, ord, zero_word};
+
+/// IDs for any number of threads and interrupt handlers: one `fetch_add` each, never a retry loop.
+///
+/// # Ordering
+/// An ID orders nothing: no two calls get the same one, and that is all a caller may rely on.
+///
+/// # Examples
+/// ```
+/// use jeton_core::counter::{NonZeroU32Ids, SharedIds};
+/// static REQUESTS: SharedIds<NonZeroU32Ids> = SharedIds::new();
+/// assert_eq!(REQUESTS.next_id(), 1);
+/// assert_eq!(REQUESTS.next_id(), 2);
+/// ```
+pub struct SharedIds<S: Space, P: Policy = Wrap>
+where
+    S::Word: SharedWord,
+{
+    /// Calls so far, modulo the word; at the end of `Exhaust` a few more (see [`GUARD_BAND`](super::GUARD_BAND)).
+    count: <S::Word as SharedWord>::Shared,
+    space: PhantomData<fn() -> (S, P)>,
+}
+
+impl<S: Space, P: Policy> SharedIds<S, P>
+where
+    S::Word: SharedWord,
+{
+    const IDS: Sequence = Sequence::of::<S>();
+
+    const_fn! {
+        /// A generator at the first ID of the space.
+        pub const fn new() -> Self {
+            const { Self::IDS };
+            Self { count: zero_word!(<S::Word as SharedWord>::Shared), space: PhantomData }
+        }
+    }
+
+    fn at(count: u64) -> Self {
+        let ids = Self::new();
+        ids.count.fetch_add(count, ord!("counter-4", Relaxed));
+        ids
+    }
+}
+
+impl<S: Space> SharedIds<S, Wrap>
+where
+    S::Word: SharedWord,
+{
+    /// A generator whose next ID is `id`: for a counter that outlives its connection or its process.
+    ///
+    /// # Errors
+    /// [`NotInSpace`] with `id` if it is reserved, too wide or of the other parity.
+    pub fn starting_at(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
+        Self::IDS.wrapping_start::<S>(id).map(Self::at)
+    }
+
+    /// A generator whose next ID is the one after `id`, the last one used before.
+    ///
+    /// # Errors
+    /// As [`starting_at`](Self::starting_at).
+    pub fn resume_after(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
+        Self::IDS.wrapping_start::<S>(id).map(|count| Self::at(count.wrapping_add(1)))
+    }
+
+    /// The next ID. Wait-free but for reserved values, where it is lock-free.
+    #[inline]
+    pub fn next_id(&self) -> S::Word {
+        // Linearization point: the counter's step. One read-modify-write is one ID: nothing is read again.
+        let count = self.count.fetch_add(1, ord!("counter-5", Relaxed));
+        let id = Self::IDS.wrapping_id(count);
+        if Self::IDS.is_reserved(id) {
+            return self.next_after_reserved(id);
+        }
+        S::Word::truncate(id)
+    }
+
+    /// Takes as many counts as lead out of the reserved values at once, and the last of them for its ID.
+    ///
+    /// Callers that meet in the reserved values each take that many: the values between become gaps, never duplicates.
+    #[cold]
+    #[inline(never)]
+    fn next_after_reserved(&self, mut id: u64) -> S::Word {
+        loop {
+            let steps = Self::IDS.counts_out_of_reserved(id);
+            let count = self.count.fetch_add(steps, ord!("counter-6", Relaxed)).wrapping_add(steps - 1);
+            id = Self::IDS.wrapping_id(count);
+            // Only if other callers moved the counter meanwhile can the last count be a reserved one again.
+            if !Self::IDS.is_reserved(id) {
+                return S::Word::truncate(id);
+            }
+        }
+    }
+}
+
+impl<S: Space> SharedIds<S, Exhaust>
+where
+    S::Word: SharedWord,
+{
+    /// How many IDs a new generator hands out.
+    pub const CAPACITY: u64 = Self::IDS.capacity();
+
+    /// A generator whose next ID is `id`: for a counter that outlives its connection or its process.
+    ///
+    /// # Errors
+    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity or below the first ID.
+    pub fn starting_at(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
+        Self::IDS.ascending_start::<S>(id).map(Self::at)
+    }
+
+    /// A generator whose next ID is the one after `id`, the last one used before; after the highest ID it is exhausted.
+    ///
+    /// # Errors
+    /// As [`starting_at`](Self::starting_at).
+    pub fn resume_after(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
+        Self::IDS.ascending_start::<S>(id).map(|count| Self::at(count + 1))
+    }
+
+    /// The next ID. Wait-free.
+    ///
+    /// # Errors
+    /// [`Exhausted`] once all have been handed out, then always.
+    #[inline]
+    pub fn try_next_id(&self) -> Result<S::Word, Exhausted> {
+        // Refuse before the step: a caller steps over the end at most once, since it never again reads a value before its own step.
+        if self.count.load(ord!("counter-7", Relaxed)) >= Self::CAPACITY {
+            return Err(Exhausted);
+        }
+        // Linearization point of a success. The guard band absorbs the callers that look at the last moment.
+        let count = self.count.fetch_add(1, ord!("counter-8", Relaxed));
+        if count >= Self::CAPACITY {
+            return Err(Exhausted);
+        }
+        Ok(S::Word::truncate(Self::IDS.ascending_id(count)))
+    }
+
+    /// How many IDs are left at some moment of the call; other callers may take them meanwhile.
+    #[inline]
+    pub fn remaining(&self) -> u64 {
+        Self::CAPACITY.saturating_sub(self.count.load(ord!("counter-9", Relaxed)))
+    }
+}
+
+impl<S: Space> IdGenerator for SharedIds<S, Wrap>
+where
+    S::Word: SharedWord,
+{
+    type Id = S::Word;
+    type Error = Infallible;
+
+    #[inline]
+    fn try_next_id(&self) -> Result<S::Word, Infallible> {
+        Ok(self.next_id())
+    }
+}
+
+impl<S: Space> IdGenerator for SharedIds<S, Exhaust>
+where
+    S::Word: SharedWord,
+{
+    type Id = S::Word;
+    type Error = Exhausted;
+
+    #[inline]
+    fn try_next_id(&self) -> Result<S::Word, Exhausted> {
+        self.try_next_id()
+    }
+}
+
+impl<S: Space, P: Policy> Default for SharedIds<S, P>
+where
+    S::Word: SharedWord,
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: Space, P: Policy> fmt::Debug for SharedIds<S, P>
+where
+    S::Word: SharedWord,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedIds").field("count", &self.count).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,5 @@
+//! jeton-core
+#![no_std]
+pub mod counter;
+#[doc(hidden)]
+pub mod sync;

@@ -1,0 +1,2 @@
+//! Sequential specifications: what each call returns when calls come one after another.
+pub mod counter;

@@ -1,0 +1,2 @@
+//! jeton
+pub use jeton_core::counter;
