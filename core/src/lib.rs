@@ -1,5 +1,35 @@
-//! jeton-core
+//! Lock-free structures for `no_std`, without allocation: every one of them can stand in a `static` on a microcontroller.
+//!
+//! Each structure comes with the page that explains it (its module here), a reason for every atomic operation (a table on that
+//! page), tests that hold it to its specification, and its exact cost in instructions.
+//!
+//! # Which structure for which problem
+//!
+//! | problem | module | progress |
+//! |---|---|---|
+//! | number calls, requests or streams | [`counter`] | one load and one store for an owner; one `fetch_add` for anybody |
+//!
+//! ID pools, cancellation, append buffers and mode gates follow; the change log says what is there.
+//!
+//! # Reading order
+//!
+//! 1. [`counter`]: one word, relaxed operations. Shows how a page is built, and why even this needs care at its end.
+//!
+//! The [guide](docs::guide) shows the way onto a chip, the [glossary](docs::glossary) has the words, and
+//! [progress by target](docs::progress_by_target) says which operation masks interrupts where.
+//!
+//! # Papers
+//!
+//! Five published performance stories are the origin of this crate. `cargo papers`, in a clone of the repository, measures their
+//! documented figures again, row by row, with a verdict for each.
+//!
+//! # Panics
+//!
+//! None: what a caller can do wrong is an error with a type, or does not compile.
 #![no_std]
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
 pub mod counter;
+pub mod docs;
 #[doc(hidden)]
 pub mod sync;

@@ -3,8 +3,8 @@
 //! Every shared word of jeton, also of the std extension, comes from here, so that a model reaches all of them.
 //! Two families of words:
 //!
-//! * **read-modify-write words** ([`AtomicU32`], [`AtomicU64`]): any thread may change them. portable-atomic provides them;
-//!   on a chip without compare-and-swap their read-modify-writes exist once the final user has chosen how (see the guide).
+//! * **read-modify-write words** (`AtomicU32`, `AtomicU64`): any thread may change them. portable-atomic provides them;
+//!   on a chip without compare-and-swap they exist once the final user has chosen how (see the guide).
 //! * **owner words** ([`OwnerU32`], [`OwnerU64`]): one owner writes them, with a plain load and a plain store. They never go
 //!   through portable-atomic, whose `critical-section` emulation masks interrupts for loads and stores too.
 //!   A word of one family is never used as the other.
@@ -18,23 +18,25 @@
 #[cfg(all(any(jeton_loom, jeton_shuttle), not(feature = "model")))]
 compile_error!("--cfg jeton_loom and --cfg jeton_shuttle need the feature `model` of jeton-core");
 
-// The back ends. `rmw` has the words for read-modify-writes, `owner` those for plain loads and stores.
-#[cfg(jeton_loom)]
-use loom::sync::atomic as owner;
-#[cfg(jeton_shuttle)]
-use shuttle::sync::atomic as owner;
+// The back ends: `rmw` has the words for read-modify-writes, `owner` those for plain loads and stores.
 #[cfg(not(any(jeton_loom, jeton_shuttle)))]
 use {core::sync::atomic as owner, portable_atomic as rmw};
+#[cfg(jeton_loom)]
+use {loom::sync::atomic as owner, loom::sync::atomic as rmw};
+#[cfg(jeton_shuttle)]
+use {shuttle::sync::atomic as owner, shuttle::sync::atomic as rmw};
 
 pub use owner::Ordering;
+
+// `cfg_has_rmw_32! { … }`: items that need read-modify-writes of that width, by the target itself or by the final user's choice.
+#[cfg(not(any(jeton_loom, jeton_shuttle)))]
+pub(crate) use rmw::{cfg_has_atomic_64 as cfg_has_rmw_64, cfg_has_atomic_cas as cfg_has_rmw_32};
 #[cfg(any(jeton_loom, jeton_shuttle))]
-pub use owner::{AtomicU32, AtomicU64};
-#[cfg(not(any(jeton_loom, jeton_shuttle)))]
-pub use rmw::AtomicU32;
-#[cfg(not(any(jeton_loom, jeton_shuttle)))]
-rmw::cfg_has_atomic_64! {
-    pub use rmw::AtomicU64;
+macro_rules! always {
+    ($($item:item)*) => { $($item)* };
 }
+#[cfg(any(jeton_loom, jeton_shuttle))]
+pub(crate) use {always as cfg_has_rmw_64, always as cfg_has_rmw_32};
 
 /// Declares a `const fn`, which is a plain `fn` under loom, whose atomics have no `const` constructor.
 #[macro_export]
@@ -58,16 +60,6 @@ macro_rules! ord {
         $crate::sync::Ordering::$ordering
     };
 }
-
-/// Items that need read-modify-writes of 32 bits: every target that has them by itself, or through a choice of the final user.
-#[cfg(not(any(jeton_loom, jeton_shuttle)))]
-pub(crate) use rmw::{cfg_has_atomic_64 as cfg_has_rmw_64, cfg_has_atomic_cas as cfg_has_rmw_32};
-#[cfg(any(jeton_loom, jeton_shuttle))]
-macro_rules! always {
-    ($($item:item)*) => { $($item)* };
-}
-#[cfg(any(jeton_loom, jeton_shuttle))]
-pub(crate) use {always as cfg_has_rmw_64, always as cfg_has_rmw_32};
 
 /// A word whose first value is zero, so that a `static` made of such words lies in .bss and takes no flash.
 pub trait ZeroWord {
@@ -109,12 +101,45 @@ macro_rules! impl_zero_word {
     )+};
 }
 
-impl_zero_word!(AtomicU32, OwnerU32, OwnerU64);
-#[cfg(any(jeton_loom, jeton_shuttle))]
-impl_zero_word!(AtomicU64);
-#[cfg(not(any(jeton_loom, jeton_shuttle)))]
-rmw::cfg_has_atomic_64! {
-    impl_zero_word!(AtomicU64);
+impl_zero_word!(OwnerU32, OwnerU64);
+
+#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
+macro_rules! shared_word {
+    ($name:ident, $word:ty, $value:ty) => {
+        /// A word that any thread may change with read-modify-writes.
+        #[derive(Debug)]
+        pub struct $name($word);
+
+        impl $name {
+            const_fn! {
+                /// The word with `value` in it.
+                pub const fn new(value: $value) -> Self {
+                    Self(<$word>::new(value))
+                }
+            }
+
+            /// One load.
+            #[inline(always)]
+            pub fn load(&self, ordering: Ordering) -> $value {
+                self.0.load(ordering)
+            }
+
+            /// Adds, wrapping round; returns the value before.
+            #[inline(always)]
+            pub fn fetch_add(&self, value: $value, ordering: Ordering) -> $value {
+                self.0.fetch_add(value, ordering)
+            }
+        }
+
+        impl_zero_word!($name);
+    };
+}
+
+cfg_has_rmw_32! {
+    shared_word!(AtomicU32, rmw::AtomicU32, u32);
+}
+cfg_has_rmw_64! {
+    shared_word!(AtomicU64, rmw::AtomicU64, u64);
 }
 
 macro_rules! owner_word {

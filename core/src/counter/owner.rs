@@ -34,8 +34,9 @@ use crate::{const_fn, ord, zero_word};
 pub struct OwnerIds<S: Space, P: Policy = Wrap> {
     /// IDs handed out so far (`Exhaust`), or that many and more, modulo the word (`Wrap`).
     count: <S::Word as Word>::Owner,
-    /// One owner at a time, as a `Cell`: shared references stay within a thread.
-    owner: PhantomData<(Cell<()>, fn() -> (S, P))>,
+    /// Not `Sync`, as a `Cell`: shared references stay within the owner's thread.
+    owner: PhantomData<Cell<()>>,
+    space: PhantomData<fn() -> (S, P)>,
 }
 
 impl<S: Space, P: Policy> OwnerIds<S, P> {
@@ -45,7 +46,7 @@ impl<S: Space, P: Policy> OwnerIds<S, P> {
         /// A generator at the first ID of the space.
         pub const fn new() -> Self {
             const { Self::IDS };
-            Self { count: zero_word!(<S::Word as Word>::Owner), owner: PhantomData }
+            Self { count: zero_word!(<S::Word as Word>::Owner), owner: PhantomData, space: PhantomData }
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) struct Sequence {
 
 impl Sequence {
     /// The constants of `S`. Used in constants only: it stops the compiler at a space that cannot exist.
+    #[allow(clippy::panic, reason = "evaluated by the compiler: it is the compile error")]
     pub(crate) const fn of<S: Space>() -> Self {
         match Self::new(S::SPACE, S::Word::BITS) {
             Ok(sequence) => sequence,

@@ -49,6 +49,11 @@ where
         ids.count.fetch_add(count, ord!("counter-4", Relaxed));
         ids
     }
+
+    #[inline(always)]
+    fn count(&self) -> u64 {
+        self.count.load(ord!("counter-5", Relaxed))
+    }
 }
 
 impl<S: Space> SharedIds<S, Wrap>
@@ -75,7 +80,7 @@ where
     #[inline]
     pub fn next_id(&self) -> S::Word {
         // Linearization point: the counter's step. One read-modify-write is one ID: nothing is read again.
-        let count = self.count.fetch_add(1, ord!("counter-5", Relaxed));
+        let count = self.count.fetch_add(1, ord!("counter-6", Relaxed));
         let id = Self::IDS.wrapping_id(count);
         if Self::IDS.is_reserved(id) {
             return self.next_after_reserved(id);
@@ -91,7 +96,7 @@ where
     fn next_after_reserved(&self, mut id: u64) -> S::Word {
         loop {
             let steps = Self::IDS.counts_out_of_reserved(id);
-            let count = self.count.fetch_add(steps, ord!("counter-6", Relaxed)).wrapping_add(steps - 1);
+            let count = self.count.fetch_add(steps, ord!("counter-7", Relaxed)).wrapping_add(steps - 1);
             id = Self::IDS.wrapping_id(count);
             // Only if other callers moved the counter meanwhile can the last count be a reserved one again.
             if !Self::IDS.is_reserved(id) {
@@ -131,7 +136,7 @@ where
     #[inline]
     pub fn try_next_id(&self) -> Result<S::Word, Exhausted> {
         // Refuse before the step: a caller steps over the end at most once, since it never again reads a value before its own step.
-        if self.count.load(ord!("counter-7", Relaxed)) >= Self::CAPACITY {
+        if self.count() >= Self::CAPACITY {
             return Err(Exhausted);
         }
         // Linearization point of a success. The guard band absorbs the callers that look at the last moment.
@@ -145,7 +150,7 @@ where
     /// How many IDs are left at some moment of the call; other callers may take them meanwhile.
     #[inline]
     pub fn remaining(&self) -> u64 {
-        Self::CAPACITY.saturating_sub(self.count.load(ord!("counter-9", Relaxed)))
+        Self::CAPACITY.saturating_sub(self.count())
     }
 }
 
@@ -189,6 +194,6 @@ where
     S::Word: SharedWord,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedIds").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("SharedIds").field("count", &self.count()).finish_non_exhaustive()
     }
 }

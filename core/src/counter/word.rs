@@ -69,6 +69,7 @@ macro_rules! impl_word {
     };
 }
 
+#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
 macro_rules! impl_shared_word {
     ($value:ident, $atomic:ident) => {
         impl SharedWord for $value {
