@@ -11,12 +11,17 @@
 //!
 //! Back ends: portable-atomic and `core` normally; loom under `--cfg jeton_loom`, shuttle under `--cfg jeton_shuttle`, both with
 //! the feature `model`. The cfgs are private and are no Cargo features: features unify, and `--cfg loom` switches other crates too.
+//! `--cfg jeton_rmw_load` makes loom's loads read-modify-writes: loom 0.7 skips interleavings of a load followed by a
+//! compare-and-swap of the same word. `--cfg jeton_step` lets another operation run at every step of one (see `model`).
 //!
 //! [`ord!`](crate::ord) names an operation's row in its page's table of orderings.
 #![allow(clippy::disallowed_types, reason = "this is the shim that the lint points everybody to")]
 
 #[cfg(all(any(jeton_loom, jeton_shuttle), not(feature = "model")))]
 compile_error!("--cfg jeton_loom and --cfg jeton_shuttle need the feature `model` of jeton-core");
+
+#[cfg(any(jeton_loom, jeton_shuttle, jeton_step))]
+pub mod model;
 
 // The back ends: `rmw` has the words for read-modify-writes, `owner` those for plain loads and stores.
 #[cfg(not(any(jeton_loom, jeton_shuttle)))]
@@ -52,13 +57,20 @@ macro_rules! const_fn {
 
 /// The ordering of one atomic operation, with its row in the page's table: `ord!("counter-1", Relaxed)`.
 ///
-/// It is that ordering and nothing else: the row's name costs nothing and is checked against the page by a test.
+/// It is that ordering and nothing else, except under loom, where `JETON_WEAKEN=counter-1=Relaxed` lowers that one operation.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! ord {
-    ($row:literal, $ordering:ident) => {
-        $crate::sync::Ordering::$ordering
-    };
+    ($row:literal, $ordering:ident) => {{
+        #[cfg(not(jeton_loom))]
+        {
+            $crate::sync::Ordering::$ordering
+        }
+        #[cfg(jeton_loom)]
+        {
+            $crate::sync::model::weakened($row, $crate::sync::Ordering::$ordering)
+        }
+    }};
 }
 
 /// A word whose first value is zero, so that a `static` made of such words lies in .bss and takes no flash.
@@ -88,6 +100,22 @@ macro_rules! zero_word {
     }};
 }
 
+/// An array of `len` values, each made by `make`, in the body of a [`const_fn!`](crate::const_fn).
+#[macro_export]
+#[doc(hidden)]
+macro_rules! array {
+    ($make:expr; $len:expr) => {{
+        #[cfg(not(jeton_loom))]
+        {
+            [const { $make }; $len]
+        }
+        #[cfg(jeton_loom)]
+        {
+            core::array::from_fn::<_, { $len }, _>(|_| $make)
+        }
+    }};
+}
+
 macro_rules! impl_zero_word {
     ($($word:ty),+) => {$(
         impl ZeroWord for $word {
@@ -101,45 +129,21 @@ macro_rules! impl_zero_word {
     )+};
 }
 
-impl_zero_word!(OwnerU32, OwnerU64);
-
-#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
-macro_rules! shared_word {
-    ($name:ident, $word:ty, $value:ty) => {
-        /// A word that any thread may change with read-modify-writes.
-        #[derive(Debug)]
-        pub struct $name($word);
-
-        impl $name {
-            const_fn! {
-                /// The word with `value` in it.
-                pub const fn new(value: $value) -> Self {
-                    Self(<$word>::new(value))
-                }
-            }
-
-            /// One load.
-            #[inline(always)]
-            pub fn load(&self, ordering: Ordering) -> $value {
-                self.0.load(ordering)
-            }
-
-            /// Adds, wrapping round; returns the value before.
-            #[inline(always)]
-            pub fn fetch_add(&self, value: $value, ordering: Ordering) -> $value {
-                self.0.fetch_add(value, ordering)
-            }
+/// One step on a word. A model sees it, with the word's value after it; a normal build sees the operation alone.
+macro_rules! step {
+    ($self:ident, $name:literal, $operation:expr, |$result:ident| $after:expr) => {{
+        #[cfg(any(jeton_loom, jeton_shuttle, jeton_step))]
+        {
+            model::before_step();
+            let $result = $operation;
+            model::after_step(core::ptr::from_ref($self).addr(), $name, $after);
+            $result
         }
-
-        impl_zero_word!($name);
-    };
-}
-
-cfg_has_rmw_32! {
-    shared_word!(AtomicU32, rmw::AtomicU32, u32);
-}
-cfg_has_rmw_64! {
-    shared_word!(AtomicU64, rmw::AtomicU64, u64);
+        #[cfg(not(any(jeton_loom, jeton_shuttle, jeton_step)))]
+        {
+            $operation
+        }
+    }};
 }
 
 macro_rules! owner_word {
@@ -159,15 +163,17 @@ macro_rules! owner_word {
             /// One plain load.
             #[inline(always)]
             pub fn load(&self, ordering: Ordering) -> $value {
-                self.0.load(ordering)
+                step!(self, "load", self.0.load(ordering), |value| value.into())
             }
 
             /// One plain store, by the owner only.
             #[inline(always)]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                self.0.store(value, ordering);
+                step!(self, "store", self.0.store(value, ordering), |_done| value.into())
             }
         }
+
+        impl_zero_word!($name);
     };
 }
 
@@ -194,3 +200,132 @@ impl Split64 {
         self.0.set(value);
     }
 }
+
+#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
+macro_rules! shared_word {
+    ($name:ident, $word:ty, $value:ty) => {
+        /// A word that any thread may change with read-modify-writes.
+        #[derive(Debug)]
+        pub struct $name($word);
+
+        impl $name {
+            const_fn! {
+                /// The word with `value` in it.
+                pub const fn new(value: $value) -> Self {
+                    Self(<$word>::new(value))
+                }
+            }
+
+            /// One load.
+            #[inline(always)]
+            pub fn load(&self, ordering: Ordering) -> $value {
+                #[cfg(jeton_rmw_load)]
+                let load = || self.0.fetch_or(0, if ordering == Ordering::Acquire { Ordering::AcqRel } else { ordering });
+                #[cfg(not(jeton_rmw_load))]
+                let load = || self.0.load(ordering);
+                step!(self, "load", load(), |value| value.into())
+            }
+
+            /// One store. Only before the word is shared, or where no other write can come between.
+            #[inline(always)]
+            pub fn store(&self, value: $value, ordering: Ordering) {
+                step!(self, "store", self.0.store(value, ordering), |_done| value.into())
+            }
+
+            /// Adds, wrapping round; returns the value before.
+            #[inline(always)]
+            pub fn fetch_add(&self, value: $value, ordering: Ordering) -> $value {
+                step!(self, "fetch_add", self.0.fetch_add(value, ordering), |before| before.wrapping_add(value).into())
+            }
+
+            /// Sets the bits of `value`; returns the value before.
+            #[inline(always)]
+            pub fn fetch_or(&self, value: $value, ordering: Ordering) -> $value {
+                step!(self, "fetch_or", self.0.fetch_or(value, ordering), |before| (before | value).into())
+            }
+
+            /// Keeps the bits of `value`; returns the value before.
+            #[inline(always)]
+            pub fn fetch_and(&self, value: $value, ordering: Ordering) -> $value {
+                step!(self, "fetch_and", self.0.fetch_and(value, ordering), |before| (before & value).into())
+            }
+
+            /// Puts `value` in; returns the value before.
+            #[inline(always)]
+            pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
+                step!(self, "swap", self.0.swap(value, ordering), |_before| value.into())
+            }
+
+            /// Puts `new` in if the word holds `current`; may fail for no reason where the target uses load-exclusive.
+            ///
+            /// # Errors
+            /// The value found.
+            #[inline(always)]
+            pub fn compare_exchange_weak(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                step!(self, "compare_exchange", self.0.compare_exchange_weak(current, new, success, failure), |result| {
+                    result.map_or_else(u64::from, |_| new.into())
+                })
+            }
+
+            /// Puts `new` in if the word holds `current`.
+            ///
+            /// # Errors
+            /// The value found.
+            #[inline(always)]
+            pub fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                step!(self, "compare_exchange", self.0.compare_exchange(current, new, success, failure), |result| {
+                    result.map_or_else(u64::from, |_| new.into())
+                })
+            }
+        }
+
+        impl_zero_word!($name);
+    };
+}
+
+cfg_has_rmw_32! {
+    shared_word!(AtomicU32, rmw::AtomicU32, u32);
+}
+cfg_has_rmw_64! {
+    shared_word!(AtomicU64, rmw::AtomicU64, u64);
+}
+
+/// A cell that a protocol on atomic words guards; under loom, an access that the protocol does not order is an error.
+#[cfg(not(jeton_loom))]
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+
+#[cfg(not(jeton_loom))]
+impl<T> UnsafeCell<T> {
+    /// The cell with `value` in it.
+    pub const fn new(value: T) -> Self {
+        Self(core::cell::UnsafeCell::new(value))
+    }
+
+    /// Calls `read` with a pointer to read through.
+    #[inline(always)]
+    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+        read(self.0.get())
+    }
+
+    /// Calls `write` with a pointer to write through.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+        write(self.0.get())
+    }
+}
+
+#[cfg(jeton_loom)]
+pub use loom::cell::UnsafeCell;
