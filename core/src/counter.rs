@@ -1,4 +1,4 @@
-//! Call IDs: the next number of a space, for one owner or for everybody.
+//! Call IDs, the next number of a space, for one owner or for everybody; and counts that many threads add to.
 //!
 //! # 1. Problem, and what the obvious solution costs
 //!
@@ -16,8 +16,10 @@
 //! |---|---|
 //! | one thread or interrupt level that makes all IDs (a reactor, a connection's task) | [`OwnerIds`] |
 //! | several threads or interrupt handlers | [`SharedIds`] |
+//! | several threads that each make many | an [`IdLease`] each: one shared step for `N` IDs |
 //! | a protocol whose IDs may come again | policy [`Wrap`] (the default) |
 //! | a protocol whose IDs may never come again (HTTP/2) | policy [`Exhaust`], and [`remaining`](SharedIds::remaining) to act early |
+//! | a statistic that many threads add to | [`StripedCounter`]; if it may fall, [`StripedGauge`] |
 //!
 //! Don't use it for IDs that must not be guessed (use random ones), that carry a time, or that must come without gaps from several
 //! threads over reserved values. It does not know which IDs are still in use: with `Wrap`, a call that lives for a whole round of the
@@ -35,7 +37,7 @@
 //!     const SPACE: IdSpace = IdSpace::bits(16).reserve_below(32).reserve(0xffff);
 //! }
 //!
-//! static REQUESTS: SharedIds<Bus> = SharedIds::new(); // four zero bytes in .bss
+//! static REQUESTS: SharedIds<Bus> = SharedIds::new(); // zero bytes in .bss
 //! assert_eq!(REQUESTS.next_id(), 32);
 //!
 //! static STREAMS: SharedIds<Http2ClientStreams, Exhaust> = SharedIds::new();
@@ -66,23 +68,38 @@
 //!
 //! `Exhaust` numbers only the IDs from the first one up: they ascend, as protocols without reuse want it.
 //!
+//! A lease holds the next ID of its block, the one after the last, and the `count` after the block; a stripe holds four words:
+//!
+//! | word of a stripe | written by | holds |
+//! |---|---|---|
+//! | `claim` | who claims it, then that owner | 0 free, 1 owned |
+//! | `own` | its owner: load, store | all that owners ever added |
+//! | `shared` | everybody: `fetch_add`; drains: `swap` | what others added since the last drain |
+//! | `drained` | drains: compare-and-swap | how much of `own` drains have taken |
+//!
 //! # 5. Invariants
 //!
 //! * **I1** A value is handed out only if [`IdSpace::contains`] it.
 //! * **I2** `SharedIds`: every change of `count` is one `fetch_add`, and a call's ID comes from the value that its own `fetch_add`
 //!   returned; so no two calls use the same count.
 //! * **I3** `Wrap`: 2^w divides step · 2^W, so the wrap of the word falls on a wrap of the space and repeats or skips nothing.
-//! * **I4** `Exhaust`: `count` never falls. `capacity` ≤ 2^W − 2^16 (checked at compile time, [`GUARD_BAND`]), and a thread steps
-//!   past the capacity at most once, because after its own step it never again reads an older value. So fewer than 65,536 threads
-//!   never carry `count` over the wrap of the word, and a refused call brings no ID back.
+//! * **I4** `Exhaust`: `capacity` ≤ 2^W − 2^16 (checked at compile time, [`GUARD_BAND`]). Past the capacity `count` never falls, and
+//!   a thread steps past it at most once, because after its own step it never again reads an older value. So fewer than 65,536
+//!   threads never carry `count` over the wrap of the word, and a refused call brings no ID back.
 //! * **I5** `OwnerIds`: only its owner stores; it is not `Sync`, so shared references stay in one thread.
+//! * **I6** `own` has one writer: the claim's holder, whose handle is not `Sync`. It only grows, modulo the word.
+//! * **I7** Whoever reads `drained` and then `own` reads `own` at least as new as the drain that wrote that `drained`; so
+//!   `own` − `drained` is never negative, and the drains' shares telescope: nothing is lost, nothing comes twice.
+//! * **I8** Leases: a block's counts are taken by one compare-and-swap, lie before the capacity, and are given back only if `count`
+//!   still is what it was after that exchange: then nobody has a later one.
 //!
 //! There is no `unsafe` code in this module.
 //!
 //! # 6. Orderings
 //!
-//! An ID publishes nothing, so every operation is relaxed: what matters is that `fetch_add` is one indivisible step (I2) and that a
-//! thread reads its own writes and nothing older (I4), which holds for any one word at any ordering.
+//! An ID publishes nothing, so every operation on `count` is relaxed: what matters is that `fetch_add` is one indivisible step (I2)
+//! and that a thread reads its own writes and nothing older (I4), which holds for any one word at any ordering. The stripes have
+//! two pairs that need more: the hand-over of a stripe (claim-2 and claim-4, in `util`) and the drain (I7).
 //!
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
@@ -94,6 +111,23 @@
 //! | counter-6 | `SharedIds::next_id`: fetch_add | Relaxed | itself in other threads: indivisible (I2) | – | nothing weaker |
 //! | counter-7 | `SharedIds::next_id`, out of reserved values: fetch_add | Relaxed | counter-6, indivisible (I2) | – | nothing weaker |
 //! | counter-8 | `SharedIds::try_next_id`: fetch_add | Relaxed | itself in other threads: indivisible (I2) | – | nothing weaker |
+//! | counter-9 | `SharedIds::gaps`: load | Relaxed | nothing: a statistic | – | nothing weaker |
+//! | counter-10 | `IdLease` refill: compare-and-swap, success | Relaxed | counter-6, counter-8 and itself: indivisible (I8) | – | nothing weaker |
+//! | counter-11 | `IdLease` refill: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
+//! | counter-12 | `IdLease` end, giving back: compare-and-swap, success | Relaxed | counter-10: indivisible (I8) | – | nothing weaker |
+//! | counter-13 | `IdLease` end, giving back: compare-and-swap, failure | Relaxed | nothing | – | nothing weaker |
+//! | counter-14 | `IdLease` end, counting gaps: fetch_add | Relaxed | nothing: a statistic | – | nothing weaker |
+//! | counter-15 | `StripedCounter::add`: fetch_add | Relaxed | counter-19: indivisible | – | nothing weaker |
+//! | counter-16 | `StripedCounter::sum`: load of `drained` | Acquire | counter-22 of the drain it reads from (I7) | a sum that misses what a drain took from `own`: negative | `a_sum_that_meets_a_drain_is_never_negative` |
+//! | counter-17 | `StripedCounter::sum`: load of `own` | Relaxed | counter-25, at no particular moment | – | nothing weaker |
+//! | counter-18 | `StripedCounter::sum`: load of `shared` | Relaxed | counter-15, at no particular moment | – | nothing weaker |
+//! | counter-19 | `StripedCounter::drain`: swap of `shared` | Relaxed | counter-15: indivisible | – | nothing weaker |
+//! | counter-20 | `StripedCounter::drain`: load of `drained` | Acquire | counter-22 of the drain before (I7) | a drain that takes a negative share | `two_drains_never_take_a_negative_share` |
+//! | counter-21 | `StripedCounter::drain`: load of `own` | Relaxed | counter-25, at no particular moment | – | nothing weaker |
+//! | counter-22 | `StripedCounter::drain`: compare-and-swap of `drained`, success | Release | counter-16 and counter-20 (I7) | as those | `two_drains_never_take_a_negative_share` |
+//! | counter-23 | `StripedCounter::drain`: compare-and-swap of `drained`, failure | Relaxed | nothing: looks again with counter-20 | – | nothing weaker |
+//! | counter-24 | `OwnStripe::add`: load of `own` | Relaxed | nothing: the owner's own word (I6), handed over by claim-2 | – | nothing weaker |
+//! | counter-25 | `OwnStripe::add`: store of `own` | Relaxed | nothing (I6), handed over by claim-4 | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!
@@ -103,7 +137,13 @@
 //! | `SharedIds::next_id`, no reserved value met | wait-free where `fetch_add` is (x86-64, AArch64 with LSE, RISC-V with A); lock-free where it is a load-exclusive loop (ARMv7-M); short masking of interrupts where the final user's choice for portable-atomic does that (ARMv6-M) | counter-6 |
 //! | `SharedIds::next_id`, out of reserved values | lock-free: it repeats only if other calls moved the counter on to another reserved value | counter-7 |
 //! | `SharedIds::try_next_id` | as the first row | success: counter-8; refusal: counter-5, or counter-8 |
-//! | `SharedIds::remaining` | wait-free | counter-5 |
+//! | `SharedIds::remaining`, `gaps` | wait-free | counter-5, counter-9 |
+//! | `IdLease::next_id`, `try_next_id` | wait-free while it has a block; the refill is lock-free, as is giving back | counter-10, for the whole block |
+//! | `StripedCounter::claim` | wait-free: at most `N` tries | claim-2 |
+//! | `StripedCounter::add` | as `SharedIds::next_id` | counter-15 |
+//! | `OwnStripe::add` | wait-free on every target | counter-25 |
+//! | `StripedCounter::sum` | wait-free | none: a value between the counts at its start and its end, while nobody drains |
+//! | `StripedCounter::drain` | lock-free | for each stripe, counter-19 and counter-22 |
 //!
 //! With reserved values, several callers of `SharedIds` that meet in them leave gaps: each steps over as many counts as lead out. No
 //! ID comes twice for that.
@@ -122,6 +162,8 @@
 //! * Reserving 0 costs a shared ID two instructions (compare and branch), since first = 1 makes the reserved value the wrap of the word.
 //! * Without the guard band, `Exhaust` is wrong in a way that no test of a few thousand calls finds: 2^32 refused calls later, all
 //!   IDs come again. The load before the `fetch_add` makes it rare; the band makes it impossible.
+//! * A stripe that its owner writes with plain stores cannot be set to 0 by a drain: the owner would store the old count back. The
+//!   drain moves a second word instead, and needs the only two orderings of this page that are not relaxed.
 //! * callgrind counts one conditional branch too many for each `lock xadd`.
 //!
 //! # 10. References
@@ -130,17 +172,24 @@
 //! * RFC 9113 (HTTP/2), section 5.1.1: stream identifiers.
 //! * M. Herlihy, N. Shavit, *The Art of Multiprocessor Programming*, chapter 5: `getAndIncrement` and consensus numbers;
 //!   chapter 12: counting without a single hot word.
+//! * D. Dice, Y. Lev, M. Moir, "Scalable Statistics Counters", SPAA 2013: stripes, and who may write them.
 //! * M. Bos, *Rust Atomics and Locks*, chapter 2: ID allocation with `fetch_add`, and its overflow.
+mod gauge;
+mod lease;
 mod owner;
 mod policy;
 mod sequence;
 mod shared;
 mod space;
+mod striped;
 mod word;
 
+pub use gauge::{OwnGaugeStripe, StripedGauge};
+pub use lease::IdLease;
 pub use owner::OwnerIds;
 pub use policy::{Exhaust, Exhausted, IdGenerator, NotInSpace, Policy, Wrap};
 pub use sequence::GUARD_BAND;
 pub use shared::SharedIds;
 pub use space::{Contradiction, Http2ClientStreams, Http2ServerStreams, IdSpace, KuduCallIds, NonZeroU32Ids, Space};
+pub use striped::{OwnStripe, StripedCounter};
 pub use word::{SharedWord, Word};

@@ -33,3 +33,5 @@ pub mod counter;
 pub mod docs;
 #[doc(hidden)]
 pub mod sync;
+#[doc(hidden)]
+pub mod util;

@@ -31,7 +31,7 @@ use {loom::sync::atomic as owner, loom::sync::atomic as rmw};
 #[cfg(jeton_shuttle)]
 use {shuttle::sync::atomic as owner, shuttle::sync::atomic as rmw};
 
-pub use owner::Ordering;
+pub use owner::{Ordering, fence};
 
 // `cfg_has_rmw_32! { … }`: items that need read-modify-writes of that width, by the target itself or by the final user's choice.
 #[cfg(not(any(jeton_loom, jeton_shuttle)))]
@@ -69,6 +69,24 @@ macro_rules! ord {
         #[cfg(jeton_loom)]
         {
             $crate::sync::model::weakened($row, $crate::sync::Ordering::$ordering)
+        }
+    }};
+}
+
+/// A fence with its row in the page's table: `fence!("gate-2", SeqCst)`.
+///
+/// It is that fence and nothing else, except under loom, where `JETON_WEAKEN=gate-2=none` leaves it out.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! fence {
+    ($row:literal, $ordering:ident) => {{
+        #[cfg(not(jeton_loom))]
+        {
+            $crate::sync::fence($crate::sync::Ordering::$ordering)
+        }
+        #[cfg(jeton_loom)]
+        {
+            $crate::sync::model::fence($row, $crate::sync::Ordering::$ordering)
         }
     }};
 }
@@ -129,14 +147,20 @@ macro_rules! impl_zero_word {
     )+};
 }
 
+/// What a compare-and-swap did, for the trace.
+#[cfg(any(jeton_loom, jeton_shuttle, jeton_step))]
+fn cas_name<T>(result: &Result<T, T>) -> &'static str {
+    if result.is_ok() { "compare_exchange" } else { "compare_exchange (failed)" }
+}
+
 /// One step on a word. A model sees it, with the word's value after it; a normal build sees the operation alone.
 macro_rules! step {
-    ($self:ident, $name:literal, $operation:expr, |$result:ident| $after:expr) => {{
+    ($self:ident, $name:expr, $operation:expr, |$result:ident| $after:expr) => {{
         #[cfg(any(jeton_loom, jeton_shuttle, jeton_step))]
         {
             model::before_step();
             let $result = $operation;
-            model::after_step(core::ptr::from_ref($self).addr(), $name, $after);
+            model::after_step(core::ptr::from_ref($self).addr(), ($name)(&$result), $after);
             $result
         }
         #[cfg(not(any(jeton_loom, jeton_shuttle, jeton_step)))]
@@ -144,6 +168,31 @@ macro_rules! step {
             $operation
         }
     }};
+}
+
+/// An owner word of any width, for code that is generic over it.
+pub trait OwnerWord: ZeroWord {
+    /// As the word's own.
+    fn load(&self, ordering: Ordering) -> u64;
+    /// As the word's own, with the low bits of `value`.
+    fn store(&self, value: u64, ordering: Ordering);
+}
+
+/// A read-modify-write word of any width, for code that is generic over it.
+pub trait AtomicWord: ZeroWord {
+    /// As the word's own.
+    fn load(&self, ordering: Ordering) -> u64;
+    /// As the word's own, with the low bits of `value`.
+    fn store(&self, value: u64, ordering: Ordering);
+    /// As the word's own, with the low bits of `value`.
+    fn fetch_add(&self, value: u64, ordering: Ordering) -> u64;
+    /// As the word's own, with the low bits of `value`.
+    fn swap(&self, value: u64, ordering: Ordering) -> u64;
+    /// As the word's own, with the low bits of both values.
+    ///
+    /// # Errors
+    /// The value found.
+    fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64>;
 }
 
 macro_rules! owner_word {
@@ -163,17 +212,32 @@ macro_rules! owner_word {
             /// One plain load.
             #[inline(always)]
             pub fn load(&self, ordering: Ordering) -> $value {
-                step!(self, "load", self.0.load(ordering), |value| value.into())
+                #[cfg(jeton_loom)]
+                let ordering = model::load_part(ordering);
+                step!(self, |_| "load", self.0.load(ordering), |value| value.into())
             }
 
             /// One plain store, by the owner only.
             #[inline(always)]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                step!(self, "store", self.0.store(value, ordering), |_done| value.into())
+                #[cfg(jeton_loom)]
+                let ordering = model::store_part(ordering);
+                step!(self, |_| "store", self.0.store(value, ordering), |_done| value.into())
             }
         }
 
         impl_zero_word!($name);
+
+        impl OwnerWord for $name {
+            #[inline(always)]
+            fn load(&self, ordering: Ordering) -> u64 {
+                self.load(ordering).into()
+            }
+            #[inline(always)]
+            fn store(&self, value: u64, ordering: Ordering) {
+                self.store(value as $value, ordering);
+            }
+        }
     };
 }
 
@@ -219,41 +283,45 @@ macro_rules! shared_word {
             /// One load.
             #[inline(always)]
             pub fn load(&self, ordering: Ordering) -> $value {
+                #[cfg(jeton_loom)]
+                let ordering = model::load_part(ordering);
                 #[cfg(jeton_rmw_load)]
                 let load = || self.0.fetch_or(0, if ordering == Ordering::Acquire { Ordering::AcqRel } else { ordering });
                 #[cfg(not(jeton_rmw_load))]
                 let load = || self.0.load(ordering);
-                step!(self, "load", load(), |value| value.into())
+                step!(self, |_| "load", load(), |value| value.into())
             }
 
             /// One store. Only before the word is shared, or where no other write can come between.
             #[inline(always)]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                step!(self, "store", self.0.store(value, ordering), |_done| value.into())
+                #[cfg(jeton_loom)]
+                let ordering = model::store_part(ordering);
+                step!(self, |_| "store", self.0.store(value, ordering), |_done| value.into())
             }
 
             /// Adds, wrapping round; returns the value before.
             #[inline(always)]
             pub fn fetch_add(&self, value: $value, ordering: Ordering) -> $value {
-                step!(self, "fetch_add", self.0.fetch_add(value, ordering), |before| before.wrapping_add(value).into())
+                step!(self, |_| "fetch_add", self.0.fetch_add(value, ordering), |before| before.wrapping_add(value).into())
             }
 
             /// Sets the bits of `value`; returns the value before.
             #[inline(always)]
             pub fn fetch_or(&self, value: $value, ordering: Ordering) -> $value {
-                step!(self, "fetch_or", self.0.fetch_or(value, ordering), |before| (before | value).into())
+                step!(self, |_| "fetch_or", self.0.fetch_or(value, ordering), |before| (before | value).into())
             }
 
             /// Keeps the bits of `value`; returns the value before.
             #[inline(always)]
             pub fn fetch_and(&self, value: $value, ordering: Ordering) -> $value {
-                step!(self, "fetch_and", self.0.fetch_and(value, ordering), |before| (before & value).into())
+                step!(self, |_| "fetch_and", self.0.fetch_and(value, ordering), |before| (before & value).into())
             }
 
             /// Puts `value` in; returns the value before.
             #[inline(always)]
             pub fn swap(&self, value: $value, ordering: Ordering) -> $value {
-                step!(self, "swap", self.0.swap(value, ordering), |_before| value.into())
+                step!(self, |_| "swap", self.0.swap(value, ordering), |_before| value.into())
             }
 
             /// Puts `new` in if the word holds `current`; may fail for no reason where the target uses load-exclusive.
@@ -268,7 +336,7 @@ macro_rules! shared_word {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                step!(self, "compare_exchange", self.0.compare_exchange_weak(current, new, success, failure), |result| {
+                step!(self, cas_name, self.0.compare_exchange_weak(current, new, success, failure), |result| {
                     result.map_or_else(u64::from, |_| new.into())
                 })
             }
@@ -285,13 +353,37 @@ macro_rules! shared_word {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$value, $value> {
-                step!(self, "compare_exchange", self.0.compare_exchange(current, new, success, failure), |result| {
+                step!(self, cas_name, self.0.compare_exchange(current, new, success, failure), |result| {
                     result.map_or_else(u64::from, |_| new.into())
                 })
             }
         }
 
         impl_zero_word!($name);
+
+        impl AtomicWord for $name {
+            #[inline(always)]
+            fn load(&self, ordering: Ordering) -> u64 {
+                self.load(ordering).into()
+            }
+            #[inline(always)]
+            fn store(&self, value: u64, ordering: Ordering) {
+                self.store(value as $value, ordering);
+            }
+            #[inline(always)]
+            fn fetch_add(&self, value: u64, ordering: Ordering) -> u64 {
+                self.fetch_add(value as $value, ordering).into()
+            }
+            #[inline(always)]
+            fn swap(&self, value: u64, ordering: Ordering) -> u64 {
+                self.swap(value as $value, ordering).into()
+            }
+            #[inline(always)]
+            fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64> {
+                let exchanged = self.compare_exchange(current as $value, new as $value, success, failure);
+                exchanged.map(u64::from).map_err(u64::from)
+            }
+        }
     };
 }
 

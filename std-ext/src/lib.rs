@@ -4,7 +4,7 @@
 //!
 //! | problem | module |
 //! |---|---|
-//! | number calls, requests or streams | [`counter`] |
+//! | number calls, requests or streams; count events in many threads | [`counter`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -12,6 +12,8 @@
 //! assert_eq!(CALLS.next_id(), 0);
 //! ```
 //!
-//! Thread-local caches and blocking waits will live here; what needs neither stays in the core and works without `std`.
+//! What needs neither threads nor waiting is in the core, and works without `std`.
 #[doc(no_inline)]
-pub use jeton_core::{counter, docs};
+pub use jeton_core::docs;
+
+pub mod counter;

@@ -2,12 +2,8 @@
 
 use core::{cell::Cell, convert::Infallible, fmt, marker::PhantomData};
 
-use super::{
-    Exhaust, Exhausted, IdGenerator, NotInSpace, Policy, Space, Wrap,
-    sequence::Sequence,
-    word::{OwnerWord, Word},
-};
-use crate::{const_fn, ord, zero_word};
+use super::{Exhaust, Exhausted, IdGenerator, NotInSpace, Policy, Space, Wrap, sequence::Sequence, word::Word};
+use crate::{const_fn, ord, sync::OwnerWord, zero_word};
 
 /// IDs for one owner: a plain load and a plain store each, on every target.
 ///

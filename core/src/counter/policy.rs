@@ -7,7 +7,10 @@ mod sealed {
 }
 
 /// What a generator does after its last ID: [`Wrap`] or [`Exhaust`].
-pub trait Policy: sealed::Sealed {}
+pub trait Policy: sealed::Sealed {
+    /// Whether the lowest ID comes after the highest.
+    const WRAPS: bool;
+}
 
 /// After the highest ID comes the lowest again.
 ///
@@ -22,8 +25,13 @@ pub enum Wrap {}
 #[derive(Clone, Copy, Debug)]
 pub enum Exhaust {}
 
-impl Policy for Wrap {}
-impl Policy for Exhaust {}
+impl Policy for Wrap {
+    const WRAPS: bool = true;
+}
+
+impl Policy for Exhaust {
+    const WRAPS: bool = false;
+}
 
 /// Every ID of the space has been handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,6 +24,17 @@ pub(crate) struct Sequence {
     capacity: u64,
 }
 
+/// Neighbouring IDs, one step apart, that a lease takes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// The first ID.
+    pub(crate) first: u64,
+    /// How many there are; at least one.
+    pub(crate) len: u64,
+    /// The count after the last one.
+    pub(crate) count_after: u64,
+}
+
 impl Sequence {
     /// The constants of `S`. Used in constants only: it stops the compiler at a space that cannot exist.
     #[allow(clippy::panic, reason = "evaluated by the compiler: it is the compile error")]
@@ -86,6 +97,37 @@ impl Sequence {
                 return (next.wrapping_sub(id) & self.mask) / self.step;
             }
         }
+    }
+
+    /// `Wrap`: up to `most` IDs from `count` on, after the reserved values there; never over the end of the space.
+    pub(crate) const fn wrapping_block(self, count: u64, most: u64) -> Block {
+        let value = self.wrapping_id(count);
+        let skipped = if self.is_reserved(value) { self.counts_out_of_reserved(value) } else { 0 };
+        let first = self.wrapping_id(count.wrapping_add(skipped));
+        let len = self.run(first, most);
+        Block { first, len, count_after: count.wrapping_add(skipped).wrapping_add(len) }
+    }
+
+    /// `Exhaust`: up to `most` IDs from `count` on.
+    pub(crate) const fn ascending_block(self, count: u64, most: u64) -> Option<Block> {
+        if count >= self.capacity {
+            return None;
+        }
+        let left = self.capacity - count;
+        let first = self.ascending_id(count);
+        let len = self.run(first, if most < left { most } else { left });
+        Some(Block { first, len, count_after: count + len })
+    }
+
+    /// How many IDs, at most `most`, follow each other from the ID `first` on without a hole or the end between.
+    const fn run(self, first: u64, most: u64) -> u64 {
+        let to_end = ((self.mask - first) / self.step).saturating_add(1);
+        let to_hole = match self.hole {
+            Some(hole) if hole > first => (hole - first) / self.step,
+            _ => u64::MAX,
+        };
+        let run = if to_end < to_hole { to_end } else { to_hole };
+        if most < run { most } else { run }
     }
 
     /// `Exhaust`: how many IDs a new generator hands out.
@@ -228,6 +270,35 @@ mod tests {
             assert_eq!(numbered, ids, "{space:?}");
             for (count, id) in ids.into_iter().enumerate() {
                 assert_eq!(sequence.ascending_count(id), count as u64, "{space:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_hold_the_ids_that_come_next_and_stop_at_reserved_values_and_the_end() {
+        for (width, space) in small_spaces().filter(|(width, _)| *width <= 4) {
+            let (Ok(sequence), ids) = (Sequence::new(space, 32), ids(width, space)) else { continue };
+            let listed = |block: Block| (0..block.len).map(move |step| block.first + step * space.step());
+            let after = |value: u64| ids.iter().copied().find(|&id| id >= value).unwrap_or(ids[0]);
+            for (count, most) in (0..1 << width).flat_map(|count| (1..=3).map(move |most| (count, most))) {
+                let block = sequence.wrapping_block(count, most);
+                assert_eq!(block.first, after(sequence.wrapping_id(count)), "{space:?} at {count}");
+                assert!((1..=most).contains(&block.len) && listed(block).all(|id| ids.contains(&id)), "{space:?} at {count}");
+                let last = sequence.wrapping_id(block.count_after - 1);
+                assert_eq!(listed(block).next_back(), Some(last), "{space:?} at {count}");
+                // Only a reserved value or the end of the space makes a block shorter.
+                let next = last + space.step();
+                assert!(block.len == most || !ids.contains(&next), "{space:?} at {count}");
+                match sequence.ascending_block(count, most) {
+                    None => assert!(count >= sequence.capacity),
+                    Some(block) => {
+                        assert!(block.count_after == count + block.len && block.count_after <= sequence.capacity);
+                        assert!(
+                            listed(block).eq((count..block.count_after).map(|count| sequence.ascending_id(count))),
+                            "{space:?}"
+                        );
+                    }
+                }
             }
         }
     }

@@ -3,11 +3,11 @@
 use core::{convert::Infallible, fmt, marker::PhantomData};
 
 use super::{
-    Exhaust, Exhausted, IdGenerator, NotInSpace, Policy, Space, Wrap,
-    sequence::Sequence,
-    word::{AtomicWord, SharedWord, Word},
+    Exhaust, Exhausted, IdGenerator, IdLease, NotInSpace, Policy, Space, Wrap,
+    sequence::{Block, Sequence},
+    word::{SharedWord, Word},
 };
-use crate::{const_fn, ord, zero_word};
+use crate::{const_fn, ord, sync::AtomicWord, zero_word};
 
 /// IDs for any number of threads and interrupt handlers: one `fetch_add` each, never a retry loop.
 ///
@@ -27,6 +27,8 @@ where
 {
     /// Calls so far, modulo the word; at the end of `Exhaust` a few more (see [`GUARD_BAND`](super::GUARD_BAND)).
     count: <S::Word as SharedWord>::Shared,
+    /// IDs that leases held when they ended and could not give back.
+    gaps: <S::Word as SharedWord>::Shared,
     space: PhantomData<fn() -> (S, P)>,
 }
 
@@ -40,7 +42,11 @@ where
         /// A generator at the first ID of the space.
         pub const fn new() -> Self {
             const { Self::IDS };
-            Self { count: zero_word!(<S::Word as SharedWord>::Shared), space: PhantomData }
+            Self {
+                count: zero_word!(<S::Word as SharedWord>::Shared),
+                gaps: zero_word!(<S::Word as SharedWord>::Shared),
+                space: PhantomData,
+            }
         }
     }
 
@@ -48,6 +54,44 @@ where
         let ids = Self::new();
         ids.count.fetch_add(count, ord!("counter-4", Relaxed));
         ids
+    }
+
+    /// A block of up to `N` IDs for one user: one shared step for `N` IDs. See [`IdLease`].
+    pub fn lease<const N: u32>(&self) -> IdLease<'_, S, P, N> {
+        IdLease::new(self)
+    }
+
+    /// How many IDs ended leases could not give back: nobody gets them (with [`Wrap`], not in that round).
+    pub fn gaps(&self) -> u64 {
+        self.gaps.load(ord!("counter-9", Relaxed))
+    }
+
+    /// Takes up to `most` neighbouring IDs; `None` at the end. A compare-and-swap, so that it takes none past the end.
+    pub(super) fn take_block(&self, most: u32) -> Option<Block> {
+        let mut count = self.count();
+        loop {
+            let block = if P::WRAPS {
+                Self::IDS.wrapping_block(count, most.into())
+            } else {
+                Self::IDS.ascending_block(count, most.into())?
+            };
+            // Linearization point of all its IDs.
+            match self.count.compare_exchange(count, block.count_after, ord!("counter-10", Relaxed), ord!("counter-11", Relaxed)) {
+                Ok(_) => return Some(block),
+                Err(found) => count = found,
+            }
+        }
+    }
+
+    /// Moves the counter back over the last `unused` IDs of a block if nobody has moved it on, or counts them as gaps.
+    pub(super) fn give_back(&self, count_after: u64, unused: u64) {
+        if unused == 0 {
+            return;
+        }
+        let count = count_after.wrapping_sub(unused);
+        if self.count.compare_exchange(count_after, count, ord!("counter-12", Relaxed), ord!("counter-13", Relaxed)).is_err() {
+            self.gaps.fetch_add(unused, ord!("counter-14", Relaxed));
+        }
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! The words that generators count in.
 
-use crate::sync::{Ordering, OwnerU32, OwnerU64, ZeroWord};
+use crate::sync::{AtomicWord, OwnerU32, OwnerU64, OwnerWord};
 
 mod sealed {
     pub trait Sealed {}
@@ -12,6 +12,12 @@ mod sealed {
 pub trait Word: Copy + Ord + core::fmt::Debug + core::fmt::Display + core::hash::Hash + sealed::Sealed {
     /// Bits of the word.
     const BITS: u32;
+    /// The signed number of the same width.
+    type Signed: Copy + Ord + core::fmt::Debug + core::fmt::Display;
+    /// The same bits as a signed number.
+    fn to_signed(self) -> Self::Signed;
+    /// The same bits as an unsigned number.
+    fn from_signed(value: Self::Signed) -> Self;
     #[doc(hidden)]
     type Owner: OwnerWord + core::fmt::Debug;
     /// The low bits of `value`.
@@ -29,23 +35,20 @@ pub trait SharedWord: Word {
     type Shared: AtomicWord + core::fmt::Debug;
 }
 
-#[doc(hidden)]
-pub trait OwnerWord: ZeroWord {
-    fn load(&self, ordering: Ordering) -> u64;
-    fn store(&self, value: u64, ordering: Ordering);
-}
-
-#[doc(hidden)]
-pub trait AtomicWord: ZeroWord {
-    fn load(&self, ordering: Ordering) -> u64;
-    fn fetch_add(&self, value: u64, ordering: Ordering) -> u64;
-}
-
 macro_rules! impl_word {
-    ($value:ident, $owner:ident) => {
+    ($value:ident, $signed:ident, $owner:ident) => {
         impl Word for $value {
             const BITS: u32 = $value::BITS;
+            type Signed = $signed;
             type Owner = $owner;
+            #[inline(always)]
+            fn to_signed(self) -> $signed {
+                self.cast_signed()
+            }
+            #[inline(always)]
+            fn from_signed(value: $signed) -> Self {
+                value.cast_unsigned()
+            }
             #[inline(always)]
             fn truncate(value: u64) -> Self {
                 value as Self
@@ -55,45 +58,18 @@ macro_rules! impl_word {
                 self.into()
             }
         }
-
-        impl OwnerWord for $owner {
-            #[inline(always)]
-            fn load(&self, ordering: Ordering) -> u64 {
-                self.load(ordering).into()
-            }
-            #[inline(always)]
-            fn store(&self, value: u64, ordering: Ordering) {
-                self.store($value::truncate(value), ordering);
-            }
-        }
     };
 }
 
-#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
-macro_rules! impl_shared_word {
-    ($value:ident, $atomic:ident) => {
-        impl SharedWord for $value {
-            type Shared = crate::sync::$atomic;
-        }
-
-        impl AtomicWord for crate::sync::$atomic {
-            #[inline(always)]
-            fn load(&self, ordering: Ordering) -> u64 {
-                self.load(ordering).into()
-            }
-            #[inline(always)]
-            fn fetch_add(&self, value: u64, ordering: Ordering) -> u64 {
-                self.fetch_add($value::truncate(value), ordering).into()
-            }
-        }
-    };
-}
-
-impl_word!(u32, OwnerU32);
-impl_word!(u64, OwnerU64);
+impl_word!(u32, i32, OwnerU32);
+impl_word!(u64, i64, OwnerU64);
 crate::sync::cfg_has_rmw_32! {
-    impl_shared_word!(u32, AtomicU32);
+    impl SharedWord for u32 {
+        type Shared = crate::sync::AtomicU32;
+    }
 }
 crate::sync::cfg_has_rmw_64! {
-    impl_shared_word!(u64, AtomicU64);
+    impl SharedWord for u64 {
+        type Shared = crate::sync::AtomicU64;
+    }
 }

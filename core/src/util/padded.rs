@@ -1,0 +1,29 @@
+//! A value on cache lines of its own, where there are caches.
+
+/// A value that shares no cache line with a neighbour: two threads that write two of them do not slow each other down.
+///
+/// 128 bytes where the hardware fetches lines in pairs or has lines of that size; no padding on a microcontroller, whose
+/// memory is small and uncached.
+#[derive(Debug, Default)]
+#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "powerpc64"), repr(align(128)))]
+#[cfg_attr(
+    all(any(target_arch = "x86", target_arch = "riscv64", target_arch = "loongarch64"), not(target_os = "none")),
+    repr(align(64))
+)]
+pub struct Padded<T>(T);
+
+impl<T> Padded<T> {
+    /// The value, padded.
+    pub const fn new(value: T) -> Self {
+        Self(value)
+    }
+}
+
+impl<T> core::ops::Deref for Padded<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
