@@ -1,0 +1,3 @@
+//! The measured code. A scenario runs a number of operations and returns what a caller can check outside the measured region.
+pub mod counter;
+pub mod kudu;

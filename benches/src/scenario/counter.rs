@@ -1,0 +1,60 @@
+//! IDs from a generator, every one used: a counted loop in which each ID goes through `black_box`.
+//!
+//! [`no_generator`] is the same loop without a generator: what loop and `black_box` cost, and part of every other figure.
+
+use core::hint::black_box;
+
+use jeton_core::counter::IdGenerator;
+
+/// Takes `calls` IDs and returns the last one; 0 if `calls` is 0.
+///
+/// # Errors
+/// The generator's, once it is exhausted.
+#[inline]
+pub fn every_id_used<G: IdGenerator<Id = u32>>(ids: &G, calls: u32) -> Result<u32, G::Error> {
+    let mut last = 0;
+    for _ in 0..calls {
+        last = black_box(ids.try_next_id()?);
+    }
+    Ok(last)
+}
+
+/// The loop's own counter in the place of the ID.
+#[inline]
+pub fn no_generator(calls: u32) -> u32 {
+    let mut last = 0;
+    for call in 0..calls {
+        last = black_box(call);
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use jeton_core::counter::{Exhaust, Exhausted, Http2ClientStreams, KuduCallIds, NonZeroU32Ids, OwnerIds, SharedIds};
+
+    use super::*;
+
+    #[test]
+    fn the_last_id_comes_back() {
+        assert_eq!(every_id_used(&OwnerIds::<KuduCallIds>::new(), 1000), Ok(999));
+        assert_eq!(every_id_used(&SharedIds::<NonZeroU32Ids>::new(), 1000), Ok(1000));
+        assert_eq!(every_id_used(&SharedIds::<Http2ClientStreams, Exhaust>::new(), 1000), Ok(1999));
+        assert_eq!(no_generator(1000), 999);
+    }
+
+    #[test]
+    fn no_call_takes_no_id() {
+        let ids = OwnerIds::<NonZeroU32Ids>::new();
+        assert_eq!(every_id_used(&ids, 0), Ok(0));
+        assert_eq!(ids.next_id(), 1);
+        assert_eq!(no_generator(0), 0);
+    }
+
+    #[test]
+    fn an_exhausted_generator_ends_the_run() -> Result<(), Box<dyn std::error::Error>> {
+        let ids = OwnerIds::<Http2ClientStreams, Exhaust>::starting_at(0x7fff_ffff)?;
+        assert_eq!(every_id_used(&ids, 2), Err(Exhausted));
+        Ok(())
+    }
+}
