@@ -3,9 +3,10 @@
 //! `cargo icount` is [`command`]; `cargo papers` uses [`measure()`] and what describes the machine.
 //!
 //! [`environment`] finds the workspace and its tools, [`runner`] installs the one that iai-callgrind needs, [`measure()`] runs the
-//! benches, `output` reads their JSON, [`baseline`] and [`targets`] judge the counts, `table` prints them.
+//! benches, `output` reads their JSON, [`baseline`] and [`targets`] judge the counts, `table` prints them, `cost` makes the cost pages.
 pub mod baseline;
 pub mod command;
+mod cost;
 mod counts;
 pub mod environment;
 mod measure;

@@ -61,7 +61,12 @@ impl From<&Counts> for Accepted {
 impl Accepted {
     /// The accepted count of the event; `None` if the bench did not count it.
     pub fn get(&self, event: Event) -> Option<u64> {
-        event.of(&Counts {
+        event.of(&self.counts())
+    }
+
+    /// The accepted counts; what is not compared is 0.
+    pub fn counts(&self) -> Counts {
+        Counts {
             instructions: self.instructions,
             conditional_branches: self.conditional_branches,
             indirect_branches: self.indirect_branches,
@@ -70,7 +75,7 @@ impl Accepted {
             estimated_cycles: self.estimated_cycles,
             allocations: self.allocations,
             ..Counts::default()
-        })
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     Report,
     baseline::{self, Baseline, BaselineError},
-    environment, measure, runner, table,
+    cost, environment, measure, runner, table,
     targets::{self, Outcome},
 };
 
@@ -88,8 +88,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<Verdict> {
         eprintln!("{}: {difference}", if arguments.bless { "changed" } else { "different" });
     }
     if arguments.bless && !vanished {
-        tools.bless(before, &report, part).save(&path).context("the baseline cannot be written")?;
+        let baseline = tools.bless(before, &report, part);
+        baseline.save(&path).context("the baseline cannot be written")?;
         eprintln!("wrote benches/baseline/{}.json: {} benches", tools.host, report.len());
+        for page in cost::write_pages(&baseline, &tools.host, &files)? {
+            eprintln!("wrote core/docs/cost/{page}.md");
+        }
         return Ok(if targets_kept { Verdict::Equal } else { Verdict::Different });
     }
     if differences.is_empty() && targets_kept {

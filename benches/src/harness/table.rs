@@ -1,12 +1,11 @@
 //! The tables of `cargo icount`.
 
-use std::collections::BTreeMap;
-
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use super::{
     Counts, Event, Report,
     baseline::{Baseline, Difference},
+    cost,
     targets::{Limit, Outcome},
 };
 
@@ -60,36 +59,13 @@ fn event_cell(event: Event, name: &str, counts: &Counts, differences: &[Differen
 
 /// The cost of a call, exactly, of every bench that ran with two numbers of calls (ids such as n1000 and n11000).
 pub(super) fn slopes(report: &Report) -> Table {
-    let mut runs: BTreeMap<&str, BTreeMap<u64, &Counts>> = BTreeMap::new();
-    for (name, counts) in report {
-        if let Some((function, calls)) = name.rsplit_once("::n")
-            && let Ok(calls) = calls.parse()
-        {
-            runs.entry(function).or_default().insert(calls, counts);
-        }
-    }
-    let events = [
-        Event::Instructions,
-        Event::ConditionalBranches,
-        Event::IndirectBranches,
-        Event::DataReads,
-        Event::DataWrites,
-        Event::EstimatedCycles,
-    ];
     let mut heads = vec!["a call of"];
-    heads.extend(events.map(Event::name));
+    heads.extend(cost::EVENTS.map(Event::name));
     let mut table = table(&heads);
-    for (function, runs) in runs {
-        if let (Some((few, few_counts)), Some((many, many_counts))) = (runs.first_key_value(), runs.last_key_value())
-            && few < many
-        {
-            let slope = |event: Event| {
-                let difference = event.of(many_counts)? as f64 - event.of(few_counts)? as f64;
-                Some(decimal(difference / (many - few) as f64))
-            };
-            let cells = events.map(|event| slope(event).unwrap_or_default());
-            table.add_row([function.to_owned()].into_iter().chain(cells));
-        }
+    let benches = report.iter().map(|(name, counts)| (name.as_str(), *counts));
+    for (function, call) in cost::of_a_call(benches) {
+        let cells = call.map(|cost| cost.map(decimal).unwrap_or_default());
+        table.add_row([function].into_iter().chain(cells));
     }
     align(table, 1)
 }
@@ -161,7 +137,7 @@ fn signed(number: i128) -> String {
 }
 
 /// Up to four decimals, and none that is not needed.
-fn decimal(number: f64) -> String {
+pub(super) fn decimal(number: f64) -> String {
     if number >= 0.0 && number.fract() == 0.0 {
         return grouped(number as u64);
     }

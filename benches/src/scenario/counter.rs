@@ -1,6 +1,7 @@
-//! IDs from a generator, every one used: a counted loop in which each ID goes through `black_box`.
+//! IDs from a generator, every one used: a counted loop in which each ID goes through `black_box`. And counts: the same loop, in
+//! which each value to add comes from `black_box`.
 //!
-//! [`no_generator`] is the same loop without a generator: what loop and `black_box` cost, and part of every other figure.
+//! [`no_generator`] and [`no_counter`] are the same loops alone: what loop and `black_box` cost, and part of every other figure.
 
 use core::hint::black_box;
 
@@ -29,6 +30,20 @@ pub fn no_generator(calls: u32) -> u32 {
     last
 }
 
+/// Adds 1 to a counter `calls` times.
+#[inline]
+pub fn every_value_added(calls: u32, mut add: impl FnMut(u64)) {
+    for _ in 0..calls {
+        add(black_box(1));
+    }
+}
+
+/// Adds to nothing.
+#[inline]
+pub fn no_counter(calls: u32) {
+    every_value_added(calls, |value| _ = value);
+}
+
 #[cfg(test)]
 mod tests {
     use jeton_core::counter::{Exhaust, Exhausted, Http2ClientStreams, KuduCallIds, NonZeroU32Ids, OwnerIds, SharedIds};
@@ -41,6 +56,13 @@ mod tests {
         assert_eq!(every_id_used(&SharedIds::<NonZeroU32Ids>::new(), 1000), Ok(1000));
         assert_eq!(every_id_used(&SharedIds::<Http2ClientStreams, Exhaust>::new(), 1000), Ok(1999));
         assert_eq!(no_generator(1000), 999);
+    }
+
+    #[test]
+    fn every_value_arrives() {
+        let mut sum = 0;
+        every_value_added(1000, |value| sum += value);
+        assert_eq!(sum, 1000);
     }
 
     #[test]

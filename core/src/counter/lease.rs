@@ -51,11 +51,12 @@ impl<'a, S: Space<Word: SharedWord>, P: Policy, const N: u32> IdLease<'a, S, P, 
         distance.widen() / S::SPACE.step()
     }
 
+    /// The next ID of the block, if it has one.
     #[inline]
     fn take(&self) -> Option<S::Word> {
         let id = self.next.get();
         if id == self.end.get() {
-            return self.refill();
+            return None;
         }
         self.next.set(S::Word::truncate(id.widen().wrapping_add(S::SPACE.step())));
         Some(id)
@@ -78,8 +79,17 @@ impl<S: Space<Word: SharedWord>, const N: u32> IdLease<'_, S, Wrap, N> {
     /// The next ID: a load and a store, and one shared step for each block. Lock-free.
     #[inline]
     pub fn next_id(&self) -> S::Word {
-        // A generator that wraps always has a block.
-        self.take().unwrap_or_else(|| self.ids.next_id())
+        match self.take() {
+            Some(id) => id,
+            None => self.next_of_new_block(),
+        }
+    }
+
+    /// Apart from [`next_id`](Self::next_id), which then needs no test for exhaustion: a generator that wraps always has a block.
+    #[cold]
+    #[inline(never)]
+    fn next_of_new_block(&self) -> S::Word {
+        self.refill().unwrap_or_else(|| self.ids.next_id())
     }
 }
 
@@ -90,7 +100,10 @@ impl<S: Space<Word: SharedWord>, const N: u32> IdLease<'_, S, Exhaust, N> {
     /// [`Exhausted`] when the block is used up and the generator has no more. Other leases may still hold IDs, and give them back.
     #[inline]
     pub fn try_next_id(&self) -> Result<S::Word, Exhausted> {
-        self.take().ok_or(Exhausted)
+        match self.take() {
+            Some(id) => Ok(id),
+            None => self.refill().ok_or(Exhausted),
+        }
     }
 }
 

