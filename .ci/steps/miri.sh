@@ -1,0 +1,18 @@
+# Miri on the core and on small stress runs: this machine's words, 32-bit words, and big-endian ones.
+set -euo pipefail
+if ! cargo +nightly miri --version >/dev/null 2>&1; then
+  if ! command -v rustup >/dev/null || ! rustup component add miri rust-src --toolchain nightly; then
+    echo "SKIP: no nightly compiler with Miri here, and rustup cannot add it"
+    exit 77
+  fi
+fi
+export CARGO_TARGET_DIR=target/miri JETON_STRESS_ROUNDS=40
+for target in x86_64-unknown-linux-gnu i686-unknown-linux-gnu s390x-unknown-linux-gnu; do
+  if ! cargo +nightly miri setup --target "$target"; then
+    echo "SKIP $target: its standard library cannot be built for Miri here"
+    continue
+  fi
+  echo "== $target"
+  cargo +nightly miri test --locked --quiet -p jeton-core --lib --target "$target"
+  MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --quiet -p jeton-models --no-default-features --test stress --target "$target"
+done

@@ -1,0 +1,137 @@
+//! Real threads, as many rounds as JETON_STRESS_ROUNDS says (1,000 if nothing): for ThreadSanitizer and Miri, and for the machine.
+//!
+//! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
+//! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
+
+use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, thread};
+
+use jeton::counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter};
+use jeton_models::steps::free_list::{FreeList, s3_relaxed_push, s4_relaxed_pop, s5_tagged};
+
+const THREADS: usize = 3;
+
+/// Runs `work` in threads, all of which are joined here: the sanitizer sees a join, and not how a scope ends.
+fn in_threads<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+fn assert_distinct(ids: &[u32]) {
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "an ID came twice");
+}
+
+fn shared_ids_are_distinct_over_the_wrap(rounds: usize) {
+    let ids = SharedIds::<KuduCallIds>::starting_at(i32::MAX as u32 - 50).expect("an ID");
+    assert_distinct(&in_threads(|_| (0..rounds).map(|_| ids.next_id()).collect::<Vec<_>>()).concat());
+}
+
+fn leases_and_single_ids_are_distinct_and_complete(rounds: usize) {
+    #[derive(Debug)]
+    enum Bits14 {}
+    impl Space for Bits14 {
+        type Word = u32;
+        const SPACE: IdSpace = IdSpace::bits(14).reserve(100);
+    }
+    let ids = SharedIds::<Bits14, Exhaust>::new();
+    let got = in_threads(|number| {
+        let mut got = Vec::new();
+        for _ in 0..rounds / 8 + 1 {
+            let lease = ids.lease::<16>();
+            got.extend((0..number + 5).map_while(|_| lease.try_next_id().ok()));
+            got.extend(ids.try_next_id());
+        }
+        got
+    })
+    .concat();
+    assert_distinct(&got);
+    assert_eq!(got.len() as u64 + ids.gaps() + ids.remaining(), SharedIds::<Bits14, Exhaust>::CAPACITY);
+}
+
+fn stripes_that_change_owners_lose_no_count(rounds: usize) {
+    let counter = StripedCounter::<u64, 2>::new();
+    let drained = in_threads(|number| {
+        let mut drained = 0;
+        for round in 0..rounds {
+            match counter.claim() {
+                Some(own) => own.add(1),
+                None => counter.add(number, 1),
+            }
+            if round % 64 == 0 {
+                drained += counter.drain();
+            }
+        }
+        drained
+    });
+    assert_eq!(drained.iter().sum::<u64>() + counter.sum(), (THREADS * rounds) as u64);
+}
+
+fn threads_that_end_leave_their_counts(rounds: usize) {
+    static COUNTER: ThreadCounter<2> = ThreadCounter::new();
+    let before = COUNTER.sum();
+    for _ in 0..rounds / 100 + 1 {
+        in_threads(|_| (0..10).for_each(|_| COUNTER.add(1)));
+    }
+    assert_eq!(COUNTER.sum() - before, (rounds / 100 + 1) as u64 * 10 * THREADS as u64);
+}
+
+/// Plain memory that the holder of an index uses.
+struct Payloads([UnsafeCell<u64>; 2]);
+
+// SAFETY: an index has one holder at a time, and the free list orders its holders: that is what this test is about.
+unsafe impl Sync for Payloads {}
+
+fn free_list_hands_payloads_over<L: FreeList>(rounds: usize) {
+    let (list, payloads) = (L::new(2), Payloads([const { UnsafeCell::new(0) }; 2]));
+    let payloads = &payloads;
+    let uses: u64 = in_threads(|_| {
+        let mut uses = 0;
+        for _ in 0..rounds {
+            if let Some(index) = list.alloc() {
+                // SAFETY: this thread holds the index.
+                unsafe { *payloads.0[index as usize].get() += 1 };
+                uses += 1;
+                list.free(index);
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses, "two holders at once");
+}
+
+fn main() -> ExitCode {
+    let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    type Test = (&'static str, fn(usize));
+    let broken: [Test; 2] = [
+        ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
+        ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
+    ];
+    let tests: [Test; 5] = [
+        ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
+        ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
+        ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
+        ("threads_that_end_leave_their_counts", threads_that_end_leave_their_counts),
+        ("free_list_hands_payloads_over", free_list_hands_payloads_over::<s5_tagged::List>),
+    ];
+    let chosen: Vec<Test> = match arguments.iter().position(|argument| argument == "--broken") {
+        Some(at) => broken.into_iter().filter(|(name, _)| arguments.get(at + 1).is_some_and(|step| step == name)).collect(),
+        None => tests.to_vec(),
+    };
+    if chosen.is_empty() {
+        eprintln!("--broken takes s3_relaxed_push or s4_relaxed_pop");
+        return ExitCode::from(2);
+    }
+    for (name, test) in &chosen {
+        test(rounds);
+        println!("stress {name}: ok, {rounds} rounds");
+    }
+    println!("\n{} passed, 0 failed", chosen.len());
+    ExitCode::SUCCESS
+}
