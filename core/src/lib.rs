@@ -31,6 +31,7 @@
 
 pub mod counter;
 pub mod docs;
+pub mod pool;
 #[doc(hidden)]
 pub mod sync;
 #[doc(hidden)]
