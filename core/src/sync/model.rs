@@ -201,6 +201,7 @@ mod weakening {
 #[cfg(jeton_loom)]
 pub use weakening::{fence, weakened, weakened_row_reached, weakening};
 #[cfg(jeton_loom)]
+#[cfg_attr(jeton_rmw_load, allow(unused_imports, reason = "a read-modify-write may be AcqRel"))]
 pub(super) use weakening::{load_part, store_part};
 
 // ---- Step mode: an interrupt is not a thread. It runs to its end at one step of what it interrupts, which waits meanwhile. ----
