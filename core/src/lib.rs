@@ -8,6 +8,7 @@
 //! | problem | module | progress |
 //! |---|---|---|
 //! | number calls, requests or streams | [`counter`] | one load and one store for an owner; one `fetch_add` for anybody |
+//! | count events in many contexts | [`counter`] | one load and one store in a stripe of one's own |
 //!
 //! ID pools, cancellation, append buffers and mode gates follow; the change log says what is there.
 //!

@@ -11,7 +11,7 @@
 //!
 //! Back ends: portable-atomic and `core` normally; loom under `--cfg jeton_loom`, shuttle under `--cfg jeton_shuttle`, both with
 //! the feature `model`. The cfgs are private and are no Cargo features: features unify, and `--cfg loom` switches other crates too.
-//! `--cfg jeton_rmw_load` makes loom's loads read-modify-writes: loom 0.7 skips interleavings of a load followed by a
+//! `--cfg jeton_rmw_load` makes loom's loads and stores read-modify-writes: loom 0.7 skips interleavings of a load followed by a
 //! compare-and-swap of the same word. `--cfg jeton_step` lets another operation run at every step of one (see `model`).
 //!
 //! [`ord!`](crate::ord) names an operation's row in its page's table of orderings.
@@ -195,6 +195,44 @@ pub trait AtomicWord: ZeroWord {
     fn compare_exchange(&self, current: u64, new: u64, success: Ordering, failure: Ordering) -> Result<u64, u64>;
 }
 
+/// A load of a back end's word; under `jeton_rmw_load` a read-modify-write that changes nothing.
+macro_rules! load {
+    ($word:expr, $ordering:expr) => {{
+        #[cfg(jeton_rmw_load)]
+        {
+            // A read-modify-write that acquires has to be told so.
+            $word.fetch_or(0, if $ordering == Ordering::Acquire { Ordering::AcqRel } else { $ordering })
+        }
+        #[cfg(all(jeton_loom, not(jeton_rmw_load)))]
+        {
+            $word.load(model::load_part($ordering))
+        }
+        #[cfg(not(jeton_loom))]
+        {
+            $word.load($ordering)
+        }
+    }};
+}
+
+/// A store to a back end's word; under `jeton_rmw_load` a swap: loom puts read-modify-writes of a word into one order, but not a
+/// plain store beside them, and would let a load read what that store has replaced.
+macro_rules! store {
+    ($word:expr, $value:expr, $ordering:expr) => {{
+        #[cfg(jeton_rmw_load)]
+        {
+            _ = $word.swap($value, $ordering);
+        }
+        #[cfg(all(jeton_loom, not(jeton_rmw_load)))]
+        {
+            $word.store($value, model::store_part($ordering))
+        }
+        #[cfg(not(jeton_loom))]
+        {
+            $word.store($value, $ordering)
+        }
+    }};
+}
+
 macro_rules! owner_word {
     ($name:ident, $word:ty, $value:ty) => {
         /// An owner word: its owner loads and stores it; everybody else may at most load it.
@@ -212,17 +250,13 @@ macro_rules! owner_word {
             /// One plain load.
             #[inline(always)]
             pub fn load(&self, ordering: Ordering) -> $value {
-                #[cfg(jeton_loom)]
-                let ordering = model::load_part(ordering);
-                step!(self, |_| "load", self.0.load(ordering), |value| value.into())
+                step!(self, |_| "load", load!(self.0, ordering), |value| value.into())
             }
 
             /// One plain store, by the owner only.
             #[inline(always)]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                #[cfg(jeton_loom)]
-                let ordering = model::store_part(ordering);
-                step!(self, |_| "store", self.0.store(value, ordering), |_done| value.into())
+                step!(self, |_| "store", store!(self.0, value, ordering), |_done| value.into())
             }
         }
 
@@ -283,21 +317,13 @@ macro_rules! shared_word {
             /// One load.
             #[inline(always)]
             pub fn load(&self, ordering: Ordering) -> $value {
-                #[cfg(jeton_loom)]
-                let ordering = model::load_part(ordering);
-                #[cfg(jeton_rmw_load)]
-                let load = || self.0.fetch_or(0, if ordering == Ordering::Acquire { Ordering::AcqRel } else { ordering });
-                #[cfg(not(jeton_rmw_load))]
-                let load = || self.0.load(ordering);
-                step!(self, |_| "load", load(), |value| value.into())
+                step!(self, |_| "load", load!(self.0, ordering), |value| value.into())
             }
 
             /// One store. Only before the word is shared, or where no other write can come between.
             #[inline(always)]
             pub fn store(&self, value: $value, ordering: Ordering) {
-                #[cfg(jeton_loom)]
-                let ordering = model::store_part(ordering);
-                step!(self, |_| "store", self.0.store(value, ordering), |_done| value.into())
+                step!(self, |_| "store", store!(self.0, value, ordering), |_done| value.into())
             }
 
             /// Adds, wrapping round; returns the value before.

@@ -1,2 +1,3 @@
 //! Sequential specifications: what each call returns when calls come one after another.
 pub mod counter;
+pub mod free_list;

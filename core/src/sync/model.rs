@@ -188,11 +188,13 @@ mod weakening {
     }
 
     /// What `AcqRel`, one step below `SeqCst`, means for a load.
+    #[cfg(not(jeton_rmw_load))]
     pub fn load_part(ordering: Ordering) -> Ordering {
         if ordering == Ordering::AcqRel { Ordering::Acquire } else { ordering }
     }
 
     /// What `AcqRel`, one step below `SeqCst`, means for a store.
+    #[cfg(not(jeton_rmw_load))]
     pub fn store_part(ordering: Ordering) -> Ordering {
         if ordering == Ordering::AcqRel { Ordering::Release } else { ordering }
     }
@@ -200,7 +202,7 @@ mod weakening {
 
 #[cfg(jeton_loom)]
 pub use weakening::{fence, weakened, weakened_row_reached, weakening};
-#[cfg(jeton_loom)]
+#[cfg(all(jeton_loom, not(jeton_rmw_load)))]
 pub(super) use weakening::{load_part, store_part};
 
 // ---- Step mode: an interrupt is not a thread. It runs to its end at one step of what it interrupts, which waits meanwhile. ----

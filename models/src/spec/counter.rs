@@ -4,6 +4,8 @@
 
 use jeton_core::counter::IdSpace;
 
+use crate::linearizability::Spec;
+
 /// What comes after the highest ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -63,5 +65,18 @@ impl Ids {
                 return Some(value);
             }
         }
+    }
+}
+
+/// A call for the next ID. Its answer is the ID, or `None` where the generator is exhausted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextId;
+
+impl Spec for Ids {
+    type Call = NextId;
+    type Answer = Option<u64>;
+
+    fn accepts(&mut self, _: &NextId, answer: &Option<u64>) -> bool {
+        self.next_id() == *answer
     }
 }

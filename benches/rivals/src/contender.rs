@@ -1,0 +1,116 @@
+//! What is compared: structures, their groups, and the contenders in them.
+
+use crate::window::Pace;
+
+/// One implementation in one window: fresh for each, used by one or two threads.
+///
+/// A type that threads share stands on cache lines of its own (`#[repr(align(128))]`), so that only its own design decides what
+/// the threads share.
+pub trait Contender: Sync {
+    /// What each thread does: gets its own part ready (a lease, a stripe) and then hands its operation to [`Pace::run`].
+    fn work(&self, thread: usize, pace: Pace<'_>);
+
+    /// Looks, after the threads have ended, whether the result is that of `operations` operations of all threads together.
+    ///
+    /// # Errors
+    /// In words, what is wrong.
+    fn check(&self, operations: u64) -> Result<(), String>;
+}
+
+/// A contender's line in its group.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name: unique in the group; ours begin with `jeton`.
+    pub name: &'static str,
+    /// The most threads with which it is defined: 1 or 2.
+    pub most_threads: usize,
+    /// Makes a fresh one.
+    pub make: fn() -> Box<dyn Contender>,
+}
+
+impl Entry {
+    /// Whether it is one of ours.
+    pub fn is_ours(&self) -> bool {
+        self.name.starts_with("jeton")
+    }
+}
+
+/// A ratio that an issue asks for: the time of `peer` by the time of `ours` is `at_least`.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// A contender of the group.
+    pub ours: &'static str,
+    /// Another one.
+    pub peer: &'static str,
+    /// With how many threads.
+    pub threads: usize,
+    /// The ratio.
+    pub at_least: f64,
+}
+
+/// Contenders that do the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// Its name, unique in the structure.
+    pub name: &'static str,
+    /// What one operation is, in a few words.
+    pub operation: &'static str,
+    /// The contender that the others are compared with: the obvious solution.
+    pub reference: &'static str,
+    /// The contender of ours that is compared with each peer.
+    pub ours: &'static str,
+    /// All contenders, in the order of the table.
+    pub entries: &'static [Entry],
+    /// What must hold between them.
+    pub targets: &'static [Target],
+}
+
+/// A structure of ours and what it is compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Structure {
+    /// Its name, as on the command line.
+    pub name: &'static str,
+    /// What is compared, one group after another.
+    pub groups: &'static [Group],
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, time::Duration};
+
+    use crate::{STRUCTURES, cpu, window};
+
+    #[test]
+    fn names_are_unique_and_known() {
+        for structure in STRUCTURES {
+            for group in structure.groups {
+                let names: HashSet<_> = group.entries.iter().map(|entry| entry.name).collect();
+                assert_eq!(names.len(), group.entries.len(), "{}", group.name);
+                let named = group.targets.iter().flat_map(|target| [target.ours, target.peer]).chain([group.reference, group.ours]);
+                for name in named {
+                    assert!(names.contains(name), "{}: {name}", group.name);
+                }
+                assert!(group.entries.iter().all(|entry| (1..=2).contains(&entry.most_threads)));
+            }
+        }
+    }
+
+    #[test]
+    fn every_contender_does_what_it_says() {
+        let cpus = cpu::allowed().expect("this thread runs on some CPU");
+        for group in STRUCTURES.iter().flat_map(|structure| structure.groups) {
+            for entry in group.entries {
+                for threads in 1..=entry.most_threads {
+                    let cpus: Vec<_> = cpus.iter().copied().cycle().take(threads).collect();
+                    let contender = (entry.make)();
+                    let spans =
+                        window::measure(&*contender, &cpus, 1000, Duration::from_micros(50)).expect("CPUs that are allowed");
+                    let operations = window::all_operations(&spans);
+                    assert!(operations >= 2000 * threads as u64, "{}: {operations}", entry.name);
+                    assert_eq!(contender.check(operations), Ok(()), "{}, {threads} threads", entry.name);
+                    assert!(contender.check(2 * operations + 10).is_err() || entry.name.starts_with("nothing"), "{}", entry.name);
+                }
+            }
+        }
+    }
+}

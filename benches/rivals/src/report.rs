@@ -1,0 +1,248 @@
+//! The rows of the result: figures or why there are none, ratios, targets.
+
+use serde::Serialize;
+
+use crate::{
+    contender::{Entry, Group, Structure, Target},
+    machine::Machine,
+    run::{FEWEST_WINDOWS, Row},
+    summary::Summary,
+};
+
+/// Whether there is a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// There is.
+    Measured,
+    /// Too few undisturbed windows: the machine is busy, or the contender often sleeps.
+    Busy,
+    /// Two threads need two CPUs.
+    OneCpu,
+    /// It is for one thread only.
+    OneOwner,
+}
+
+/// What became of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The ratio is at least that.
+    Met,
+    /// It is less.
+    NotMet,
+    /// One of the two has no figure.
+    NotMeasured,
+}
+
+/// A contender with one or two threads: an object of the JSON file.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportRow {
+    /// The structure's name.
+    pub structure: &'static str,
+    /// The group's name.
+    pub group: &'static str,
+    /// What one operation is.
+    pub operation: &'static str,
+    /// The contender's name.
+    pub contender: &'static str,
+    /// Whether it is one of ours.
+    pub ours: bool,
+    /// How many threads.
+    pub threads: usize,
+    /// Whether there are figures; the following ones are null otherwise.
+    pub status: Status,
+    /// Nanoseconds per operation, as each thread sees it.
+    pub ns: Option<Summary>,
+    /// Nanoseconds per operation of both threads together.
+    pub ns_system: Option<Summary>,
+    /// How many times as fast as the group's reference: its median by this one's.
+    pub times_reference: Option<f64>,
+    /// How many times as fast ours is: this row's median by that of the group's contender of ours.
+    pub ours_times_faster: Option<f64>,
+    /// Undisturbed windows.
+    pub windows: usize,
+    /// All windows.
+    pub windows_tried: usize,
+    /// The targets in which it is the peer.
+    pub targets: Vec<TargetRow>,
+    /// What it was measured on; the same in all rows.
+    pub machine: Machine,
+}
+
+/// A target and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TargetRow {
+    /// Our contender.
+    pub ours: &'static str,
+    /// How many times as fast it must be.
+    pub at_least: f64,
+    /// How many times as fast it is.
+    pub ratio: Option<f64>,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+/// The rows of a structure, group by group, first those of one thread, then those of two.
+pub fn rows(structure: &'static Structure, measured: &[Row], cpus: usize, machine: &Machine) -> Vec<ReportRow> {
+    let mut report = Vec::new();
+    for group in structure.groups {
+        for threads in 1..=2 {
+            let medians = Medians { group, threads, measured };
+            report.extend(group.entries.iter().map(|entry| medians.row(structure.name, entry, cpus, machine)));
+        }
+    }
+    report
+}
+
+/// The figures of a group with a number of threads.
+struct Medians<'a> {
+    group: &'static Group,
+    threads: usize,
+    measured: &'a [Row],
+}
+
+impl Medians<'_> {
+    fn find(&self, contender: &str) -> Option<&Row> {
+        let same = |row: &&Row| row.group.name == self.group.name && row.entry.name == contender && row.threads == self.threads;
+        self.measured.iter().find(same)
+    }
+
+    fn summary(&self, contender: &str) -> Option<Summary> {
+        let row = self.find(contender).filter(|row| row.figures.len() >= FEWEST_WINDOWS)?;
+        Summary::of(row.figures.iter().map(|figure| figure.per_thread))
+    }
+
+    /// How many times as fast `fast` is.
+    fn ratio(&self, fast: &str, slow: &str) -> Option<f64> {
+        Some(self.summary(slow)?.median / self.summary(fast)?.median)
+    }
+
+    fn row(&self, structure: &'static str, entry: &Entry, cpus: usize, machine: &Machine) -> ReportRow {
+        let (row, ns) = (self.find(entry.name), self.summary(entry.name));
+        let status = match (&row, &ns) {
+            _ if self.threads > entry.most_threads => Status::OneOwner,
+            _ if self.threads > cpus => Status::OneCpu,
+            (_, Some(_)) => Status::Measured,
+            _ => Status::Busy,
+        };
+        let figures = row.filter(|_| ns.is_some()).into_iter().flat_map(|row| &row.figures);
+        ReportRow {
+            structure,
+            group: self.group.name,
+            operation: self.group.operation,
+            contender: entry.name,
+            ours: entry.is_ours(),
+            threads: self.threads,
+            status,
+            ns,
+            ns_system: Summary::of(figures.map(|figure| figure.system)),
+            times_reference: self.ratio(entry.name, self.group.reference),
+            ours_times_faster: self.ratio(self.group.ours, entry.name),
+            windows: row.map_or(0, |row| row.figures.len()),
+            windows_tried: row.map_or(0, |row| row.tried),
+            targets: self.targets_with(entry.name),
+            machine: machine.clone(),
+        }
+    }
+
+    fn targets_with(&self, peer: &str) -> Vec<TargetRow> {
+        let targets = self.group.targets.iter().filter(|target| target.peer == peer && target.threads == self.threads);
+        targets.map(|target| target_row(target, self.ratio(target.ours, target.peer))).collect()
+    }
+}
+
+fn target_row(target: &Target, ratio: Option<f64>) -> TargetRow {
+    let verdict = match ratio {
+        None => Verdict::NotMeasured,
+        Some(ratio) if ratio >= target.at_least => Verdict::Met,
+        Some(_) => Verdict::NotMet,
+    };
+    TargetRow { ours: target.ours, at_least: target.at_least, ratio, verdict }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::{counter, window::Figure};
+
+    pub(crate) fn machine() -> Machine {
+        Machine {
+            cpu: "a CPU".to_owned(),
+            allowed_cpus: 2,
+            used_cpus: vec![0, 1],
+            rustc: "rustc 1".to_owned(),
+            revision: "abc".to_owned(),
+            load_before: "0.1 0.2 0.3".to_owned(),
+            load_after: "0.1 0.2 0.3".to_owned(),
+        }
+    }
+
+    /// As if every contender had `windows` windows: ours of 2 ns, peers of 9 ns, the rest of 1 ns.
+    pub(crate) fn measured(windows: usize, most_threads: usize) -> Vec<Row> {
+        let mut rows = crate::run::rows(&counter::STRUCTURE, most_threads);
+        for row in &mut rows {
+            let is_peer = row.group.targets.iter().any(|target| target.peer == row.entry.name);
+            let ns = if is_peer {
+                9.0
+            } else if row.entry.is_ours() {
+                2.0
+            } else {
+                1.0
+            };
+            row.figures = vec![Figure { per_thread: ns, system: ns / row.threads as f64 }; windows];
+            row.tried = windows + 5;
+        }
+        rows
+    }
+
+    fn row<'a>(rows: &'a [ReportRow], contender: &str, threads: usize) -> &'a ReportRow {
+        rows.iter().find(|row| row.contender == contender && row.threads == threads).expect("a row for each")
+    }
+
+    #[test]
+    fn ratios_and_targets() {
+        let rows = rows(&counter::STRUCTURE, &measured(FEWEST_WINDOWS, 2), 2, &machine());
+        let fetch_add = row(&rows, "std AtomicU32: fetch_add & mask", 2);
+        assert_eq!((fetch_add.times_reference, fetch_add.ours_times_faster), (Some(1.0), Some(4.5)));
+        assert_eq!(fetch_add.ns_system.map(|ns| ns.median), Some(4.5));
+        let target = TargetRow { ours: "jeton IdLease 64", at_least: 5.0, ratio: Some(4.5), verdict: Verdict::NotMet };
+        assert_eq!(fetch_add.targets, [target]);
+        assert_eq!(row(&rows, "fast-counter 1.0", 2).targets[0].verdict, Verdict::Met);
+        assert!(row(&rows, "fast-counter 1.0", 1).targets.is_empty(), "the target is for two threads");
+        assert_eq!(row(&rows, "jeton IdLease 64", 2).times_reference, Some(4.5));
+    }
+
+    #[test]
+    fn too_few_windows_are_no_figure() {
+        let rows = rows(&counter::STRUCTURE, &measured(FEWEST_WINDOWS - 1, 2), 2, &machine());
+        let mutex = row(&rows, "std Mutex<u32>", 2);
+        assert_eq!((mutex.status, mutex.ns, mutex.ns_system), (Status::Busy, None, None));
+        assert_eq!((mutex.times_reference, mutex.ours_times_faster), (None, None));
+        assert_eq!(mutex.targets[0].verdict, Verdict::NotMeasured);
+        assert_eq!((mutex.windows, mutex.windows_tried), (FEWEST_WINDOWS - 1, FEWEST_WINDOWS + 4));
+    }
+
+    #[test]
+    fn two_threads_need_two_cpus_and_two_owners() {
+        let rows = rows(&counter::STRUCTURE, &measured(FEWEST_WINDOWS, 1), 1, &machine());
+        assert_eq!(row(&rows, "jeton IdLease 64", 1).status, Status::Measured);
+        assert_eq!(row(&rows, "jeton IdLease 64", 2).status, Status::OneCpu);
+        assert_eq!(row(&rows, "jeton OwnerIds", 2).status, Status::OneOwner);
+    }
+
+    #[test]
+    fn the_json_has_an_object_for_each_row_with_its_machine() {
+        let rows = rows(&counter::STRUCTURE, &measured(FEWEST_WINDOWS, 2), 2, &machine());
+        let json = serde_json::to_value(&rows).expect("plain data");
+        let objects = json.as_array().expect("an array");
+        assert_eq!(objects.len(), rows.len());
+        let object = objects.iter().find(|row| row["contender"] == "std Mutex<u32>" && row["threads"] == 2).expect("the mutex");
+        assert_eq!((&object["status"], &object["ns"]["median"]), (&"measured".into(), &9.0.into()));
+        assert_eq!((&object["structure"], &object["group"]), (&"counter".into(), &"ids".into()));
+        assert_eq!((&object["targets"][0]["verdict"], &object["targets"][0]["at_least"]), (&"not-met".into(), &15.0.into()));
+        for key in ["cpu", "rustc", "revision", "load_before", "load_after", "used_cpus"] {
+            assert!(!object["machine"][key].is_null(), "{key}");
+        }
+    }
+}

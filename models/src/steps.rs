@@ -1,0 +1,37 @@
+//! Roads to an algorithm, step by step, wrong versions included.
+//!
+//! Each step differs from the one before by one idea. Its first lines say what is new, what is still broken, and which checkers find
+//! that; `cargo models` fails if one of those does not. `cargo models --show s1_no_tag` prints the interleaving that breaks a step.
+//!
+//! | step | broken | found by |
+//! |---|---|---|
+//! | [`counter::s1_load_then_store`] | two threads read the same count | loom, rmw, shuttle, lin |
+//! | [`counter::s2_read_again`] | the number is read a second time | loom, rmw, shuttle, lin |
+//! | [`counter::s3_check_then_add`] | a number past the last | loom, rmw, shuttle, lin |
+//! | [`counter::s4_look_again`] | nothing | |
+//! | [`free_list::s1_no_tag`] | the same top is not the same stack | loom, rmw, shuttle, lin |
+//! | [`free_list::s2_store_instead_of_cas`] | a push undoes what others did meanwhile | loom, rmw, shuttle, lin |
+//! | [`free_list::s3_relaxed_push`] | a push publishes nothing | loom, rmw |
+//! | [`free_list::s4_relaxed_pop`] | a pop acquires nothing | loom, rmw |
+//! | [`free_list::s5_tagged`] | nothing | |
+//!
+//! "lin" is a history that no order of its calls explains ([`linearizability`](crate::linearizability)); loom, rmw and shuttle are the
+//! ways of [`explore`](mod@crate::explore). That shuttle does not find the relaxed steps is no accident: it knows no orderings.
+//!
+//! # Orderings of the free list
+//!
+//! Only the reads that a pop goes on with acquire, and only the compare-and-swap of a push releases: see
+//! [`free_list::s5_tagged`]. `cargo weaken free_list` shows that these three are needed.
+//!
+//! | row | operation | ordering | pairs with | what breaks without it | evidence |
+//! |---|---|---|---|---|---|
+//! | free-list-1 | `alloc`: load of the top | Acquire | free-list-7 | the payload, or the link to the index below, is read before it is written | `free_list_takes_and_gives_with_two_threads` |
+//! | free-list-2 | `alloc`: load of the link | Relaxed | nothing: the tag refuses the swap if it is old | – | nothing weaker |
+//! | free-list-3 | `alloc`: compare-and-swap, success | Relaxed | nothing: it succeeds on the value that was acquired before | – | nothing weaker |
+//! | free-list-4 | `alloc`: compare-and-swap, failure | Acquire | free-list-7 | as free-list-1, for a pop that goes on with what it has found | `free_list_takes_and_gives_with_two_threads` |
+//! | free-list-5 | `free`: load of the top | Relaxed | nothing: its index is written to the link and not followed | – | nothing weaker |
+//! | free-list-6 | `free`: store of the link | Relaxed | published by free-list-7 | – | nothing weaker |
+//! | free-list-7 | `free`: compare-and-swap, success | Release | free-list-1, free-list-4 | as free-list-1 | `free_list_takes_and_gives_with_two_threads` |
+//! | free-list-8 | `free`: compare-and-swap, failure | Relaxed | nothing, as free-list-5 | – | nothing weaker |
+pub mod counter;
+pub mod free_list;
