@@ -1,9 +1,10 @@
 //! The rounds on every pool, by one thread; two numbers of operations, so that their difference is the cost of an operation.
 //!
-//! The ids count operations, of which a step of `mix` and `rnd` has three and one of `xfer` two: `n36000` and `n100000` of `new`, the
-//! others likewise, are all 36,000 and 100,000 IDs. Between them lie 1,000 blocks of 64, so that each operation bears its part of what
+//! The ids count operations, of which a step of `mix` and `rnd` has three and one of `xfer` two: `n4000` and `n100000` of `new`, the
+//! others likewise, are all 4,000 and 100,000 IDs. Between them lie 1,500 blocks of 64, so that each operation bears its part of what
 //! a pool does once a block.
 #![allow(missing_docs, reason = "the macro of iai-callgrind takes no documentation")]
+#![allow(clippy::boxed_local, reason = "a teardown takes what its bench returns")]
 
 use core::hint::black_box;
 use std::sync::Mutex;
@@ -11,18 +12,21 @@ use std::sync::Mutex;
 use iai_callgrind::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
 use jeton_benches::{
     originals::{Lean, MapPool, Shipped, SlabPool},
-    scenario::pool::{NoPool, Pool, Random, User, all_distinct, del, mix, new, rnd, shuffle, xfer},
+    scenario::pool::{
+        CheckedCaches, NoPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle, xfer,
+    },
 };
+use jeton_core::pool::BorrowedBitPool;
 
 /// A pool of its own for each bench, two users of it, and the array.
-struct Work<P: Pool + 'static> {
+struct Work<P: Pool<Id = u32> + 'static> {
     user: P::User<'static>,
     other: P::User<'static>,
     ids: Vec<u32>,
     random: Random,
 }
 
-impl<P: Pool> Work<P> {
+impl<P: Pool<Id = u32>> Work<P> {
     /// Nothing is allocated yet.
     fn free(ids: u32) -> Box<Self> {
         let pool: &'static P = Box::leak(Box::new(P::with(ids, 2)));
@@ -39,22 +43,26 @@ impl<P: Pool> Work<P> {
         work
     }
 
-    fn are_allocated(mut self: Box<Self>) {
-        assert!(all_distinct(&mut self.ids), "an ID was given twice");
+    fn are_allocated(self: Box<Self>) {
+        self.must_differ();
+    }
+
+    fn must_differ(&self) {
+        assert!(all_distinct(&self.ids), "an ID was given twice");
     }
 
     /// None is lost: all of them can be allocated again.
     fn are_free(mut self: Box<Self>) {
         new(&mut self.user, &mut self.ids).expect("every ID has come back");
-        self.are_allocated();
+        self.must_differ();
     }
 }
 
-/// `black_box` keeps a user's handle in memory, where a program has it.
+/// The rounds but `rnd`. `black_box` keeps a user's handle in memory, where a program has it.
 macro_rules! rounds {
-    ($pool:ty, $new:ident, $del:ident, $mix:ident, $rnd:ident, $xfer:ident) => {
+    ($pool:ty, $new:ident, $del:ident, $mix:ident, $xfer:ident) => {
         #[library_benchmark]
-        #[bench::n36000(args = (36_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
+        #[bench::n4000(args = (4_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
         #[bench::n100000(args = (100_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
         fn $new(mut work: Box<Work<$pool>>) -> Box<Work<$pool>> {
             let Work { user, ids, .. } = black_box(&mut *work);
@@ -63,7 +71,7 @@ macro_rules! rounds {
         }
 
         #[library_benchmark]
-        #[bench::n36000(args = (36_000), setup = Work::<$pool>::allocated, teardown = Work::<$pool>::are_free)]
+        #[bench::n4000(args = (4_000), setup = Work::<$pool>::allocated, teardown = Work::<$pool>::are_free)]
         #[bench::n100000(args = (100_000), setup = Work::<$pool>::allocated, teardown = Work::<$pool>::are_free)]
         fn $del(mut work: Box<Work<$pool>>) -> Box<Work<$pool>> {
             let Work { user, ids, .. } = black_box(&mut *work);
@@ -72,7 +80,7 @@ macro_rules! rounds {
         }
 
         #[library_benchmark]
-        #[bench::n108000(args = (36_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
+        #[bench::n12000(args = (4_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
         #[bench::n300000(args = (100_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
         fn $mix(mut work: Box<Work<$pool>>) -> Box<Work<$pool>> {
             let Work { user, ids, .. } = black_box(&mut *work);
@@ -80,10 +88,8 @@ macro_rules! rounds {
             work
         }
 
-        rounds!($pool, $rnd, n108000 = 36_000, n300000 = 100_000);
-
         #[library_benchmark]
-        #[bench::n72000(args = (36_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_free)]
+        #[bench::n8000(args = (4_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_free)]
         #[bench::n200000(args = (100_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_free)]
         fn $xfer(mut work: Box<Work<$pool>>) -> Box<Work<$pool>> {
             let Work { user, other, ids, .. } = black_box(&mut *work);
@@ -91,7 +97,13 @@ macro_rules! rounds {
             work
         }
     };
-    // The round `rnd` alone: of the map pool it takes hours with so many IDs.
+}
+
+/// The round `rnd`; of the map pool it takes hours with as many IDs as the other rounds have.
+macro_rules! rnd {
+    ($pool:ty, $rnd:ident) => {
+        rnd!($pool, $rnd, n12000 = 4_000, n300000 = 100_000);
+    };
     ($pool:ty, $rnd:ident, $few:ident = $few_ids:literal, $many:ident = $many_ids:literal) => {
         #[library_benchmark]
         #[bench::$few(args = ($few_ids), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
@@ -105,15 +117,33 @@ macro_rules! rounds {
     };
 }
 
-rounds!(NoPool, nothing_new, nothing_del, nothing_mix, nothing_rnd, nothing_xfer);
-rounds!(SlabPool<Shipped>, slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_rnd, slab_shipped_xfer);
-rounds!(SlabPool<Lean>, slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_rnd, slab_lean_xfer);
+rounds!(NoPool, nothing_new, nothing_del, nothing_mix, nothing_xfer);
+rnd!(NoPool, nothing_rnd);
+rounds!(OwnerCaches, cache_new, cache_del, cache_mix, cache_xfer);
+rnd!(OwnerCaches, cache_rnd);
+rounds!(CheckedCaches, checked_new, checked_del, checked_mix, checked_xfer);
+rnd!(CheckedCaches, checked_rnd);
+rounds!(StealableCaches, stealable_new, stealable_del, stealable_mix, stealable_xfer);
+rnd!(StealableCaches, stealable_rnd);
+rounds!(BorrowedBitPool<'static>, bit_new, bit_del, bit_mix, bit_xfer);
+rnd!(BorrowedBitPool<'static>, bit_rnd);
+rounds!(SlabPool<Shipped>, slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_xfer);
+rnd!(SlabPool<Shipped>, slab_shipped_rnd);
+rounds!(SlabPool<Lean>, slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_xfer);
+rnd!(SlabPool<Lean>, slab_lean_rnd);
+rounds!(Mutex<MapPool>, map_new, map_del, map_mix, map_xfer);
+rnd!(Mutex<MapPool>, map_rnd, n300 = 100, n3000 = 1_000);
 
 library_benchmark_group!(
     name = pool;
     benchmarks = nothing_new, nothing_del, nothing_mix, nothing_rnd, nothing_xfer,
+        cache_new, cache_del, cache_mix, cache_rnd, cache_xfer,
+        checked_new, checked_del, checked_mix, checked_rnd, checked_xfer,
+        stealable_new, stealable_del, stealable_mix, stealable_rnd, stealable_xfer,
+        bit_new, bit_del, bit_mix, bit_rnd, bit_xfer,
         slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_rnd, slab_shipped_xfer,
-        slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_rnd, slab_lean_xfer
+        slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_rnd, slab_lean_xfer,
+        map_new, map_del, map_mix, map_rnd, map_xfer
 );
 main!(
     config = LibraryBenchmarkConfig::default().tool(Callgrind::with_args(["--branch-sim=yes"]));

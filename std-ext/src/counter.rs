@@ -73,7 +73,7 @@
 //! * D. Dice, Y. Lev, M. Moir, "Scalable Statistics Counters", SPAA 2013.
 //! * P. McKenney, *Is Parallel Programming Hard, And, If So, What Can You Do About It?*, chapter "Counting".
 mod thread_counter;
-mod thread_number;
+pub(crate) mod thread_number;
 
 pub use jeton_core::counter::*;
 pub use thread_counter::{ThreadCounter, ThreadGauge};

@@ -5,6 +5,7 @@
 //! | problem | module |
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
+//! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -17,3 +18,13 @@
 pub use jeton_core::docs;
 
 pub mod counter;
+pub mod pool;
+mod wait;
+
+/// All that waits, from `std`. A model compiles the files that use it with its checker's own in this place.
+mod blocking {
+    pub(crate) use std::{
+        sync::{Condvar, Mutex, MutexGuard},
+        thread::yield_now,
+    };
+}

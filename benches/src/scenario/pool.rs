@@ -12,22 +12,29 @@
 
 use core::{hint::black_box, ops::Range};
 
+mod jeton;
 mod originals;
+pub mod timed;
 
-pub use originals::*;
+pub use jeton::{CheckedCaches, OwnerCaches, StealableCaches};
+pub use originals::SlabUser;
 
 /// What one user of a pool can do: a handle, by which the pool knows the user.
 pub trait User {
+    /// What the pool calls an ID: `u32`, but for some rivals.
+    type Id: Copy + Default + Send;
     /// Takes an ID; `None` if the pool hands out none.
-    fn alloc(&mut self) -> Option<u32>;
+    fn alloc(&mut self) -> Option<Self::Id>;
     /// Gives an ID back; `false` if the pool refuses it.
-    fn free(&mut self, id: u32) -> bool;
+    fn free(&mut self, id: Self::Id) -> bool;
 }
 
 /// A pool and its users.
 pub trait Pool: Sync {
+    /// As its users call an ID.
+    type Id: Copy + Default + Send;
     /// A user's handle.
-    type User<'p>: User + Send
+    type User<'p>: User<Id = Self::Id>
     where
         Self: 'p;
 
@@ -68,7 +75,7 @@ pub fn operations_a_step(round: &str) -> Option<u32> {
 /// # Errors
 /// [`Refused`]
 #[inline]
-pub fn new<U: User>(user: &mut U, ids: &mut [u32]) -> Result<(), Refused> {
+pub fn new<U: User>(user: &mut U, ids: &mut [U::Id]) -> Result<(), Refused> {
     for entry in ids {
         *entry = user.alloc().ok_or(Refused)?;
     }
@@ -80,7 +87,7 @@ pub fn new<U: User>(user: &mut U, ids: &mut [u32]) -> Result<(), Refused> {
 /// # Errors
 /// [`Refused`]
 #[inline]
-pub fn del<U: User>(user: &mut U, ids: &[u32]) -> Result<(), Refused> {
+pub fn del<U: User>(user: &mut U, ids: &[U::Id]) -> Result<(), Refused> {
     for entry in ids {
         free(user, *entry)?;
     }
@@ -92,7 +99,7 @@ pub fn del<U: User>(user: &mut U, ids: &[u32]) -> Result<(), Refused> {
 /// # Errors
 /// [`Refused`]
 #[inline]
-pub fn mix<U: User>(user: &mut U, ids: &mut [u32]) -> Result<(), Refused> {
+pub fn mix<U: User>(user: &mut U, ids: &mut [U::Id]) -> Result<(), Refused> {
     for entry in ids {
         *entry = user.alloc().ok_or(Refused)?;
         free(user, *entry)?;
@@ -110,7 +117,7 @@ pub fn mix<U: User>(user: &mut U, ids: &mut [u32]) -> Result<(), Refused> {
 /// # Panics
 /// If there are not so many entries.
 #[inline]
-pub fn rnd<U: User>(user: &mut U, ids: &mut [u32], steps: Range<u32>, random: &mut Random) -> Result<(), Refused> {
+pub fn rnd<U: User>(user: &mut U, ids: &mut [U::Id], steps: Range<u32>, random: &mut Random) -> Result<(), Refused> {
     assert!(steps.end as usize <= ids.len(), "a step without an entry");
     let entries = ids.as_mut_ptr();
     for step in steps {
@@ -137,7 +144,7 @@ pub fn rnd<U: User>(user: &mut U, ids: &mut [u32], steps: Range<u32>, random: &m
 /// # Errors
 /// [`Refused`]
 #[inline]
-pub fn xfer<F: User, T: User>(from: &mut F, to: &mut T, ids: &mut [u32]) -> Result<(), Refused> {
+pub fn xfer<U: User>(from: &mut U, to: &mut U, ids: &mut [U::Id]) -> Result<(), Refused> {
     for entry in ids {
         *entry = from.alloc().ok_or(Refused)?;
         free(to, *entry)?;
@@ -146,7 +153,7 @@ pub fn xfer<F: User, T: User>(from: &mut F, to: &mut T, ids: &mut [u32]) -> Resu
 }
 
 #[inline(always)]
-fn free<U: User>(user: &mut U, id: u32) -> Result<(), Refused> {
+fn free<U: User>(user: &mut U, id: U::Id) -> Result<(), Refused> {
     if user.free(id) { Ok(()) } else { Err(Refused) }
 }
 
@@ -172,16 +179,17 @@ impl Random {
 }
 
 /// Puts the IDs into an order that looks random.
-pub fn shuffle(ids: &mut [u32], random: &mut Random) {
+pub fn shuffle<T>(ids: &mut [T], random: &mut Random) {
     for last in (1..ids.len()).rev() {
         ids.swap(last, random.up_to(last as u32) as usize);
     }
 }
 
-/// Whether no ID is there twice. Sorts the IDs.
-pub fn all_distinct(ids: &mut [u32]) -> bool {
-    ids.sort_unstable();
-    ids.windows(2).all(|pair| pair[0] != pair[1])
+/// Whether no ID is there twice.
+pub fn all_distinct(ids: &[u32]) -> bool {
+    let highest = ids.iter().max().map_or(0, |id| *id as usize);
+    let mut seen = vec![false; highest + 1];
+    ids.iter().all(|id| !std::mem::replace(&mut seen[*id as usize], true))
 }
 
 /// A pool that does nothing, however many use it.
@@ -195,6 +203,7 @@ pub struct Nothing {
 }
 
 impl Pool for NoPool {
+    type Id = u32;
     type User<'p> = Nothing;
 
     const TO_THE_LAST_ID: bool = true;
@@ -209,6 +218,8 @@ impl Pool for NoPool {
 }
 
 impl User for Nothing {
+    type Id = u32;
+
     #[inline(always)]
     fn alloc(&mut self) -> Option<u32> {
         let id = self.next;

@@ -88,3 +88,59 @@ impl fmt::Display for RangeError {
 impl Error for AllocError {}
 impl<T: fmt::Debug + fmt::Display> Error for FreeError<T> {}
 impl Error for RangeError {}
+
+/// Why an ID could not be reserved: with the ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReserveError {
+    /// It is none of the pool's IDs.
+    OutOfRange(u32),
+    /// It is allocated already.
+    Allocated(u32),
+}
+
+impl ReserveError {
+    /// The same refusal, of the ID that `change` makes.
+    pub fn map(self, change: impl FnOnce(u32) -> u32) -> Self {
+        match self {
+            Self::OutOfRange(id) => Self::OutOfRange(change(id)),
+            Self::Allocated(id) => Self::Allocated(change(id)),
+        }
+    }
+}
+
+/// Why a slice of IDs was taken back only in part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SliceError {
+    /// How many IDs are back: those before this place in the slice.
+    pub freed: usize,
+    /// Why the ID at this place was refused.
+    pub error: FreeError,
+}
+
+impl SliceError {
+    /// Takes IDs back by `free`, up to the first one that it refuses: what every `free_slice` does.
+    ///
+    /// # Errors
+    /// How many are back, and the refusal.
+    pub fn free_each(ids: &[u32], mut free: impl FnMut(u32) -> Result<(), FreeError>) -> Result<(), Self> {
+        ids.iter().enumerate().try_for_each(|(freed, &id)| free(id).map_err(|error| Self { freed, error }))
+    }
+}
+
+impl fmt::Display for ReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfRange(id) => write!(f, "{id} is not in the pool's range"),
+            Self::Allocated(id) => write!(f, "{id} is allocated already"),
+        }
+    }
+}
+
+impl fmt::Display for SliceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after {} IDs: {}", self.freed, self.error)
+    }
+}
+
+impl Error for ReserveError {}
+impl Error for SliceError {}

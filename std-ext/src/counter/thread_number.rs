@@ -5,7 +5,7 @@ use std::cell::Cell;
 use jeton_core::{ord, sync::AtomicU32, util::Claim};
 
 /// Threads that have numbers at the same time; any more share.
-pub(super) const NUMBERS: usize = 256;
+pub(crate) const NUMBERS: usize = 256;
 
 /// The cell of a thread that has not counted yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -34,16 +34,19 @@ impl Drop for HandBack {
 
 /// The number of the current thread if it has taken one, and otherwise one of at least [`NUMBERS`].
 #[inline]
-pub(super) fn known() -> usize {
+pub(crate) fn known() -> usize {
     NUMBER.get() as usize
 }
 
 /// The number of the current thread, taken now if it has not yet; of at least [`NUMBERS`] if others may have it as well.
-pub(super) fn current() -> usize {
+#[inline]
+pub(crate) fn current() -> usize {
     let number = NUMBER.get();
     if number == UNKNOWN { take_number() } else { number as usize }
 }
 
+#[cold]
+#[inline(never)]
 fn take_number() -> usize {
     let free = || CLAIMS.iter().position(Claim::try_claim);
     // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.

@@ -13,6 +13,7 @@ pub struct SlabUser<'p, L> {
 }
 
 impl<L: Lock> Pool for SlabPool<L> {
+    type Id = u32;
     type User<'p>
         = SlabUser<'p, L>
     where
@@ -30,6 +31,8 @@ impl<L: Lock> Pool for SlabPool<L> {
 }
 
 impl<L: Lock> User for SlabUser<'_, L> {
+    type Id = u32;
+
     #[inline(always)]
     fn alloc(&mut self) -> Option<u32> {
         self.pool.alloc(self.number)
@@ -44,6 +47,7 @@ impl<L: Lock> User for SlabUser<'_, L> {
 }
 
 impl Pool for Mutex<MapPool> {
+    type Id = u32;
     type User<'p> = &'p Self;
 
     const TO_THE_LAST_ID: bool = true;
@@ -59,6 +63,8 @@ impl Pool for Mutex<MapPool> {
 
 /// Whoever panicked with the lock held ends the process: nobody else looks at the map.
 impl User for &Mutex<MapPool> {
+    type Id = u32;
+
     fn alloc(&mut self) -> Option<u32> {
         self.lock().unwrap_or_else(PoisonError::into_inner).alloc()
     }

@@ -3,7 +3,7 @@
 
 use std::{
     ops::Range,
-    process, slice,
+    process,
     sync::{Barrier, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -28,7 +28,7 @@ pub struct Timed {
 /// end.
 ///
 /// The process ends, with a message, if the pool refuses what is possible or hands out an ID twice.
-pub fn rounds<P: Pool>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed> {
+pub fn rounds<P: Pool<Id = u32>>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed> {
     let mut all = four_rounds::<P>(ids, threads, cut_off);
     let rnd = all.pop();
     all.push(if threads == 1 { xfer_alone::<P>(ids, cut_off) } else { xfer_between::<P>(ids, threads, cut_off) });
@@ -37,31 +37,31 @@ pub fn rounds<P: Pool>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed> 
 }
 
 /// new, del, mix, rnd.
-fn four_rounds<P: Pool>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed> {
+fn four_rounds<P: Pool<Id = u32>>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed> {
     let pool = P::with(ids, threads);
-    let meeting = Meeting::new(threads);
+    let meeting = Meeting::new(ids, threads);
     let one_thread = |number: u32| {
         let mut user = Patient::new(pool.user(number));
-        let mut array = vec![0; (ids / threads) as usize];
+        let mut array = vec![0; meeting.share];
         let mut random = Random::new(number + 1);
         // Written once, so that no page of the array is new in a round.
         array.fill(number);
-        let mut spans = Vec::new();
 
-        spans.push(meeting.time(cut_off, &mut user, &mut array, |user, array, part| new(user, &mut array[part])));
+        let new = meeting.time(cut_off, &mut user, &mut array, |user, array, part| new(user, &mut array[part]));
+        // After a cut-off the next rounds have fewer IDs, and count as cut off too.
+        array.truncate(new.steps);
         meeting.compare(&array);
         shuffle(&mut array, &mut random);
-        spans.push(meeting.time(cut_off, &mut user, &mut array, |user, array, part| del(user, &array[part])));
-        spans.push(meeting.time(cut_off, &mut user, &mut array, |user, array, part| mix(user, &mut array[part])));
+        let freed = meeting.time(cut_off, &mut user, &mut array, |user, array, part| del(user, &array[part]));
+        or_end(del(&mut user, &array[freed.steps..]));
+        let mix = meeting.time(cut_off, &mut user, &mut array, |user, array, part| mix(user, &mut array[part]));
+        array.truncate(mix.steps);
         meeting.compare(&array);
         or_end(del(&mut user, &array));
         let steps = |part: Range<usize>| part.start as u32..part.end as u32;
-        spans.push(
-            meeting.time(cut_off, &mut user, &mut array, |user, array, part| rnd(user, array, steps(part), &mut random)),
-        );
-        let done = spans.last().map_or(0, |span| span.steps);
-        meeting.compare(&array[..done]);
-        spans
+        let rnd = meeting.time(cut_off, &mut user, &mut array, |user, array, part| rnd(user, array, steps(part), &mut random));
+        meeting.compare(&array[..rnd.steps]);
+        [new, freed, mix, rnd]
     };
     let spans = on_threads(threads, &one_thread);
     let names = ["new", "del", "mix", "rnd"].into_iter().enumerate();
@@ -69,25 +69,27 @@ fn four_rounds<P: Pool>(ids: u32, threads: u32, cut_off: Duration) -> Vec<Timed>
 }
 
 /// One thread with two users: one allocates, the other one frees.
-fn xfer_alone<P: Pool>(ids: u32, cut_off: Duration) -> Timed {
+fn xfer_alone<P: Pool<Id = u32>>(ids: u32, cut_off: Duration) -> Timed {
     let pool = P::with(ids, 2);
     let mut users = (Patient::new(pool.user(0)), Patient::new(pool.user(1)));
     let mut array = vec![1; ids as usize];
-    let mut span = Meeting::new(1).time(cut_off, &mut users, &mut array, |(from, to), array, part| xfer(from, to, &mut array[part]));
+    let mut span =
+        Meeting::new(ids, 1).time(cut_off, &mut users, &mut array, |(from, to), array, part| xfer(from, to, &mut array[part]));
     span.retries += users.0.take_retries();
     Timed::of("xfer", [&span])
 }
 
 /// Each thread allocates, and frees what its neighbour has allocated; the time is that of both.
-fn xfer_between<P: Pool>(ids: u32, threads: u32, cut_off: Duration) -> Timed {
+fn xfer_between<P: Pool<Id = u32>>(ids: u32, threads: u32, cut_off: Duration) -> Timed {
     let pool = P::with(ids, threads);
-    let meeting = Meeting::new(threads);
-    let arrays: Vec<Mutex<Vec<u32>>> = (0..threads).map(|_| Mutex::new(vec![1; (ids / threads) as usize])).collect();
+    let meeting = Meeting::new(ids, threads);
+    let arrays: Vec<Mutex<Vec<u32>>> = (0..threads).map(|_| Mutex::new(vec![1; meeting.share])).collect();
     let one_thread = |number: u32| {
         let mut user = Patient::new(pool.user(number));
         let take = |number: u32| std::mem::take(&mut *held(&arrays[(number % threads) as usize]));
         let mut array = take(number);
         let mut span = meeting.time(cut_off, &mut user, &mut array, |user, array, part| new(user, &mut array[part]));
+        array.truncate(span.steps);
         meeting.compare(&array);
         *held(&arrays[number as usize]) = array;
         meeting.wait();
@@ -131,13 +133,15 @@ impl Timed {
 
 /// Where the threads of a pool wait for each other, and lay their IDs together.
 struct Meeting {
+    /// How many IDs each thread is to have.
+    share: usize,
     barrier: Barrier,
     ids: Mutex<Vec<u32>>,
 }
 
 impl Meeting {
-    fn new(threads: u32) -> Self {
-        Self { barrier: Barrier::new(threads as usize), ids: Mutex::default() }
+    fn new(ids: u32, threads: u32) -> Self {
+        Self { share: (ids / threads) as usize, barrier: Barrier::new(threads as usize), ids: Mutex::default() }
     }
 
     fn wait(&self) -> bool {
@@ -164,13 +168,13 @@ impl Meeting {
             let now = start.elapsed();
             // Looked at seldom enough to cost nothing, and often enough to stop in time.
             match now - time {
-                took if took < Duration::from_micros(100) => part *= 2,
+                took if took < Duration::from_micros(100) => part = (2 * part).min(LONGEST_PART),
                 took if took > Duration::from_millis(10) => part = (part / 2).max(1),
                 _ => {}
             }
             time = now;
         }
-        let cut_off = done < array.len();
+        let cut_off = done < self.share;
         self.wait();
         Span { time, steps: done, cut_off, retries: user.take_retries() }
     }
@@ -178,7 +182,7 @@ impl Meeting {
     /// Looks whether the IDs that all threads have are different.
     fn compare(&self, ids: &[u32]) {
         held(&self.ids).extend_from_slice(ids);
-        if self.wait() && !all_distinct(slice_of(&mut held(&self.ids))) {
+        if self.wait() && !all_distinct(&held(&self.ids)) {
             end("an ID was handed out twice");
         }
         if self.wait() {
@@ -189,10 +193,8 @@ impl Meeting {
 }
 
 const FIRST_PART: usize = 64;
-
-fn slice_of(ids: &mut Vec<u32>) -> &mut [u32] {
-    ids
-}
+/// Some microseconds of the fastest pool: a look at the clock is a hundredth of that.
+const LONGEST_PART: usize = 2048;
 
 /// A user that asks again when its pool finds nothing: under contention a pool may say so though there are free IDs.
 #[derive(Debug)]
@@ -216,8 +218,10 @@ impl<U> Patient<U> {
 }
 
 impl<U: User> User for Patient<U> {
+    type Id = U::Id;
+
     #[inline(always)]
-    fn alloc(&mut self) -> Option<u32> {
+    fn alloc(&mut self) -> Option<U::Id> {
         match self.user.alloc() {
             None => self.again(),
             found => found,
@@ -225,7 +229,7 @@ impl<U: User> User for Patient<U> {
     }
 
     #[inline(always)]
-    fn free(&mut self, id: u32) -> bool {
+    fn free(&mut self, id: U::Id) -> bool {
         self.user.free(id)
     }
 }
@@ -233,7 +237,7 @@ impl<U: User> User for Patient<U> {
 impl<U: User> Patient<U> {
     #[cold]
     #[inline(never)]
-    fn again(&mut self) -> Option<u32> {
+    fn again(&mut self) -> Option<U::Id> {
         (0..Self::MOST).find_map(|_| {
             self.retries += 1;
             thread::yield_now();
@@ -273,10 +277,7 @@ fn end(fault: &str) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        originals::{Lean, MapPool, SlabPool},
-        scenario::pool::NoPool,
-    };
+    use crate::originals::{Lean, MapPool, SlabPool};
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -294,7 +295,11 @@ mod tests {
     }
 
     #[test]
-    fn a_round_is_cut_off() {
+    fn cut_off_rounds_are_told() {
+        for threads in [1, 2] {
+            let all = rounds::<Mutex<MapPool>>(200_000, threads, Duration::ZERO);
+            assert!(all.iter().all(|timed| timed.cut_off), "{all:?}");
+        }
         let all = four_rounds::<Mutex<MapPool>>(100_000, 1, Duration::from_millis(50));
         let rnd = all.last().expect("four rounds");
         assert!(rnd.cut_off && rnd.threads[0] >= Duration::from_millis(50), "{rnd:?}");
@@ -304,6 +309,7 @@ mod tests {
     fn a_user_asks_again_and_counts_it() {
         struct Late(u32);
         impl User for Late {
+            type Id = u32;
             fn alloc(&mut self) -> Option<u32> {
                 self.0 = self.0.checked_sub(1)?;
                 (self.0 == 0).then_some(7)
@@ -315,11 +321,5 @@ mod tests {
         let mut user = Patient::new(Late(4));
         assert_eq!((user.alloc(), user.take_retries(), user.take_retries()), (Some(7), 3, 0));
         assert_eq!(user.alloc(), None, "it does not ask for ever");
-        assert_eq!(user.free(1), true);
-        assert_eq!(slice::from_ref(&rounds_of_nothing()), [4]);
-    }
-
-    fn rounds_of_nothing() -> usize {
-        four_rounds::<NoPool>(10, 1, LONG).len()
     }
 }

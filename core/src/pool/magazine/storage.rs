@@ -147,7 +147,6 @@ impl<const N: usize> fmt::Debug for Blocks<N> {
 }
 
 /// Borrowed blocks, any number of them. Made of unique references, so that no other pool can use them meanwhile.
-#[derive(Clone, Copy)]
 pub struct Slices<'a> {
     blocks: &'a [Block],
     spills: &'a [Spill],
@@ -161,8 +160,10 @@ impl<'a> Slices<'a> {
         (blocks, blocks.div_ceil(GROUP))
     }
 
-    /// As many blocks as all three slices suffice for; new elements, or those of a pool that is no more.
+    /// As many blocks as all three slices suffice for. What an earlier pool left in them is forgotten.
     pub(super) fn new(blocks: &'a mut [Block], spills: &'a mut [Spill], groups: &'a mut [Group]) -> Self {
+        spills.fill_with(Spill::new);
+        groups.fill_with(Group::new);
         let (blocks, spills, groups): (&[Block], &[Spill], &[Group]) = (blocks, spills, groups);
         let most = blocks.len().min(spills.len()).min(groups.len().saturating_mul(GROUP));
         let blocks = blocks.get(..most).unwrap_or_default();
