@@ -170,12 +170,18 @@ impl Sequence {
 
     /// `Exhaust`: the count for a generator that begins with `id`, if it ever comes.
     pub(crate) fn ascending_start<S: Space>(self, id: S::Word) -> Result<u64, NotInSpace<S::Word>> {
+        self.ascending_resume::<S>(id)?;
+        let count = self.ascending_count(id.widen());
+        if count < self.capacity { Ok(count) } else { Err(NotInSpace(id)) }
+    }
+
+    /// `Exhaust`: the count for a generator that goes on after `id`: the capacity, if that was the last one or lies behind it.
+    pub(crate) fn ascending_resume<S: Space>(self, id: S::Word) -> Result<u64, NotInSpace<S::Word>> {
         let value = id.widen();
-        if S::SPACE.contains(value) && value >= self.first && self.ascending_count(value) < self.capacity {
-            Ok(self.ascending_count(value))
-        } else {
-            Err(NotInSpace(id))
+        if !S::SPACE.contains(value) || value < self.first {
+            return Err(NotInSpace(id));
         }
+        Ok(self.ascending_count(value).saturating_add(1).min(self.capacity))
     }
 }
 
@@ -227,13 +233,38 @@ mod tests {
                     assert_eq!((space.lowest(), space.highest()), (ids.first().copied(), ids.last().copied()), "{space:?}");
                 }
                 Err(Contradiction::Empty) => assert!(ids.is_empty(), "{space:?}"),
-                Err(Contradiction::First) => assert!(!ids.contains(&space.first_id()), "{space:?}"),
+                Err(Contradiction::First) => assert!(!ids.is_empty() && space.first_id() == 0, "{space:?}"),
                 Err(Contradiction::Reserved) => assert!(ids.is_empty() || !space.hole().is_none_or(fits), "{space:?}"),
-                Err(Contradiction::Width) => panic!("{space:?}"),
+                Err(Contradiction::Width | Contradiction::Repeated) => panic!("{space:?}"),
             }
             refused += u32::from(Sequence::new(space, 32).is_err());
         }
         assert!(refused > 100);
+    }
+
+    #[test]
+    fn what_is_set_twice_is_refused() {
+        let space = IdSpace::bits(8);
+        let twice =
+            [space.reserve(3).reserve(5), space.reserve_below(2).reserve_below(3), space.odd().even(), space.first(1).first(2)];
+        for space in twice {
+            assert_eq!(space.check(32), Err(Contradiction::Repeated), "{space:?}");
+        }
+    }
+
+    #[test]
+    fn a_contradictory_space_answers_every_question_without_a_panic() {
+        for width in [0, 1, 63, 64, 65, u32::MAX] {
+            for space in [IdSpace::bits(width), IdSpace::bits(width).odd(), IdSpace::bits(width).even().reserve(0).first(u64::MAX)]
+            {
+                for id in [0, 1, u64::MAX] {
+                    _ = (space.contains(id), space.lowest(), space.highest(), space.check(64));
+                }
+                assert!(space.contains(space.first_id()) || space.first_id() == 0, "{space:?}");
+            }
+        }
+        assert_eq!(IdSpace::bits(4).first(99).first_id(), 0);
+        assert_eq!(IdSpace::bits(4).reserve_below(16).first_id(), 0);
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     #[inline]
     pub fn add(&self, near: usize, value: W) {
         if let Some(stripe) = self.stripes.get(near % N) {
-            stripe.shared.fetch_add(value.widen(), ord!("counter-15", Relaxed));
+            stripe.shared.fetch_add(value.widen(), ord!("counter-14", Relaxed));
         }
     }
 
@@ -87,10 +87,10 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     /// While nobody drains, it lies between the count at the start of the call and that at its end.
     pub fn sum(&self) -> W {
         let sum = self.stripes.iter().map(|stripe| {
-            // Acquire pairs with counter-22: `own` is then read at least as new as the drain that set `drained` read it (I7).
-            let drained = stripe.drained.load(ord!("counter-16", Acquire));
-            let own = stripe.own.load(ord!("counter-17", Relaxed));
-            let shared = stripe.shared.load(ord!("counter-18", Relaxed));
+            // Acquire pairs with counter-21: `own` is then read at least as new as the drain that set `drained` read it (I7).
+            let drained = stripe.drained.load(ord!("counter-15", Acquire));
+            let own = stripe.own.load(ord!("counter-16", Relaxed));
+            let shared = stripe.shared.load(ord!("counter-17", Relaxed));
             own.wrapping_sub(drained).wrapping_add(shared)
         });
         W::truncate(sum.fold(0, u64::wrapping_add))
@@ -101,7 +101,7 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     /// Of an addition that runs meanwhile, this drain or a later one gets the whole: nothing is lost and nothing comes twice.
     pub fn drain(&self) -> W {
         let drained = self.stripes.iter().map(|stripe| {
-            let shared = stripe.shared.swap(0, ord!("counter-19", Relaxed));
+            let shared = stripe.shared.swap(0, ord!("counter-18", Relaxed));
             shared.wrapping_add(stripe.drain_own())
         });
         W::truncate(drained.fold(0, u64::wrapping_add))
@@ -123,11 +123,11 @@ impl<W: SharedWord> Stripe<W> {
     /// The owner adds meanwhile and never waits, so its word cannot be set to 0: the drain moves a second word up to it.
     fn drain_own(&self) -> u64 {
         loop {
-            // Acquire pairs with counter-22 of the drain before: see `sum`.
-            let drained = self.drained.load(ord!("counter-20", Acquire));
-            let own = self.own.load(ord!("counter-21", Relaxed));
-            // Release pairs with counter-16 and counter-20.
-            let moved = self.drained.compare_exchange(drained, own, ord!("counter-22", Release), ord!("counter-23", Relaxed));
+            // Acquire pairs with counter-21 of the drain before: see `sum`.
+            let drained = self.drained.load(ord!("counter-19", Acquire));
+            let own = self.own.load(ord!("counter-20", Relaxed));
+            // Release pairs with counter-15 and counter-19.
+            let moved = self.drained.compare_exchange(drained, own, ord!("counter-21", Release), ord!("counter-22", Relaxed));
             if moved.is_ok() {
                 return own.wrapping_sub(drained);
             }
@@ -136,8 +136,8 @@ impl<W: SharedWord> Stripe<W> {
 
     #[inline]
     fn add_own(&self, value: u64) {
-        let own = self.own.load(ord!("counter-24", Relaxed));
-        self.own.store(own.wrapping_add(value), ord!("counter-25", Relaxed));
+        let own = self.own.load(ord!("counter-23", Relaxed));
+        self.own.store(own.wrapping_add(value), ord!("counter-24", Relaxed));
     }
 }
 
