@@ -23,7 +23,7 @@ struct Stripe<W: SharedWord> {
 
 /// A count that many threads add to, spread over `N` stripes so that they need not meet on a word. It only grows.
 ///
-/// `W` is the word, `u64` or `u32`; sums wrap modulo the word. Each stripe stands on cache lines of its own, on targets with caches.
+/// `W` is the word, `u64` or `u32`; sums wrap modulo the word. In a `static`, `u64` needs a target that loads 64 bits at once. Each stripe stands on cache lines of its own, on targets with caches.
 ///
 /// # Ordering
 /// Orders nothing: a count says how much was added, and publishes nothing else.
@@ -144,6 +144,12 @@ impl<W: SharedWord> Stripe<W> {
 /// A stripe of a [`StripedCounter`] that one owner adds to. Dropping it hands it on.
 ///
 /// `Send` but not `Sync`: it moves between threads, and only one at a time uses it.
+/// ```compile_fail
+/// # use jeton_core::counter::StripedCounter;
+/// fn share<T: Sync>(_: T) {}
+/// # let counter = StripedCounter::<u32, 1>::new();
+/// share(counter.claim());
+/// ```
 pub struct OwnStripe<'a, W: SharedWord> {
     stripe: &'a Stripe<W>,
     /// Not `Sync`, as a `Cell`: one thread at a time adds (I6).
@@ -179,5 +185,35 @@ impl<W: SharedWord, const N: usize> fmt::Debug for StripedCounter<W, N> {
 impl<W: SharedWord> fmt::Debug for OwnStripe<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnStripe").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{format, string::String, vec::Vec};
+
+    use super::*;
+
+    /// Of each stripe what its owner and what everybody added.
+    fn parts<const N: usize>(counter: &StripedCounter<u32, N>) -> Vec<String> {
+        counter.stripes.iter().map(|stripe| format!("{:?} {:?}", stripe.own, stripe.shared)).collect()
+    }
+
+    #[test]
+    fn near_says_which_stripe_modulo_their_number() {
+        let counter = StripedCounter::<u32, 3>::new();
+        for near in [0, 1, 4, 302, 3000] {
+            counter.add(near, 1);
+        }
+        assert_eq!(parts(&counter), ["OwnerU32(0) AtomicU32(2)", "OwnerU32(0) AtomicU32(2)", "OwnerU32(0) AtomicU32(1)"]);
+    }
+
+    #[test]
+    fn an_owner_writes_its_stripe_alone_and_without_one_it_adds_shared() {
+        let counter = StripedCounter::<u32, 2>::new();
+        counter.add_at_own(1, 5);
+        counter.add_at_own(2, 7);
+        assert_eq!(parts(&counter), ["OwnerU32(0) AtomicU32(7)", "OwnerU32(5) AtomicU32(0)"]);
     }
 }
