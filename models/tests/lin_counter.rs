@@ -88,10 +88,10 @@ fn exhausting_ids_are_linearizable_with_three_threads_of_two_calls() {
 
 #[test]
 fn ids_over_reserved_values_are_linearizable_with_two_threads_of_three_calls() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || over_reserved(2, 3));
+    explore(Model { threads: 2, loom: 67, rmw: 106, shuttle: 3200 }, || over_reserved(2, 3));
 }
 
 #[test]
 fn ids_over_reserved_values_are_linearizable_with_three_threads_of_two_calls() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || over_reserved(3, 2));
+    explore(Model { threads: 3, loom: 450, rmw: 1470, shuttle: 18000 }, || over_reserved(3, 2));
 }

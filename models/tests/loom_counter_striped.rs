@@ -42,7 +42,7 @@ fn a_stripe_handed_on_keeps_its_count() {
 /// The way of the std extension's threads: a number, the stripe of that number, and the number back.
 #[test]
 fn a_number_handed_back_keeps_its_stripe() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 16, rmw: 18, shuttle: 1240 }, || {
         let subject = Arc::new((Numbers::<AtomicU32, 1>::new(), Counter::new()));
         let live = |(numbers, counter): &(Numbers<AtomicU32, 1>, Counter)| {
             let number = numbers.take();
