@@ -99,8 +99,10 @@ impl Sequence {
         }
     }
 
+    // Always inlined: with the constants of a space, little is left of these three.
+
     /// `Wrap`: up to `most` IDs from `count` on, after the reserved values there; never over the end of the space.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn wrapping_block(self, count: u64, most: u64) -> Block {
         let value = self.wrapping_id(count);
         let skipped = if self.is_reserved(value) { self.counts_out_of_reserved(value) } else { 0 };
@@ -110,7 +112,7 @@ impl Sequence {
     }
 
     /// `Exhaust`: up to `most` IDs from `count` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn ascending_block(self, count: u64, most: u64) -> Option<Block> {
         if count >= self.capacity {
             return None;
@@ -122,7 +124,7 @@ impl Sequence {
     }
 
     /// How many IDs, at most `most`, follow each other from the ID `first` on without a hole or the end between.
-    #[inline]
+    #[inline(always)]
     const fn run(self, first: u64, most: u64) -> u64 {
         let to_end = ((self.mask - first) / self.step).saturating_add(1);
         let to_hole = match self.hole {
