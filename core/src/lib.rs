@@ -32,6 +32,7 @@
 
 pub mod counter;
 pub mod docs;
+pub mod pool;
 #[doc(hidden)]
 pub mod sync;
 #[doc(hidden)]

@@ -1,3 +1,4 @@
 //! Sequential specifications: what each call returns when calls come one after another.
 pub mod counter;
 pub mod free_list;
+pub mod pool;

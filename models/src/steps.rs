@@ -5,6 +5,11 @@
 //!
 //! | step | broken | found by |
 //! |---|---|---|
+//! | [`bit_pool::s1_sweep`] | an ID is freed behind the look, and another taken ahead of it | lin |
+//! | [`bit_pool::s2_count_first`] | the ID of a free that has not ended is taken, and the count still has both | lin |
+//! | [`bit_pool::s3_count_frees`] | nothing | |
+//! | [`bit_pool::s4_marks`] | an ID freed between a look and its mark is hidden | loom, rmw, shuttle |
+//! | [`bit_pool::s5_look_again`] | nothing | |
 //! | [`counter::s1_load_then_store`] | two threads read the same count | loom, rmw, shuttle, lin |
 //! | [`counter::s2_read_again`] | the number is read a second time | loom, rmw, shuttle, lin |
 //! | [`counter::s3_check_then_add`] | a number past the last | loom, rmw, shuttle, lin |
@@ -33,5 +38,6 @@
 //! | free-list-6 | `free`: store of the link | Relaxed | published by free-list-7 | – | nothing weaker |
 //! | free-list-7 | `free`: compare-and-swap, success | Release | free-list-1, free-list-4 | as free-list-1 | `free_list_takes_and_gives_with_two_threads` |
 //! | free-list-8 | `free`: compare-and-swap, failure | Relaxed | nothing, as free-list-5 | – | nothing weaker |
+pub mod bit_pool;
 pub mod counter;
 pub mod free_list;
