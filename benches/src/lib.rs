@@ -2,6 +2,7 @@
 //!
 //! * [`scenario`]: the measured code, one module a structure or paper; instruction counts, wall-clock runs and papers share it.
 //! * [`harness`]: builds and runs the iai-callgrind benches, reads what they counted; behind `cargo icount` and `cargo papers`.
+pub mod originals;
 pub mod scenario;
 
 #[cfg(feature = "command")]

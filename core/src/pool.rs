@@ -128,7 +128,10 @@
 //!
 //! # 8. Cost
 //!
-//! `cargo icount pool` counts the rounds of all pools.
+#![doc = include_str!("../docs/cost/pool.md")]
+//!
+//! The rounds: *new* allocates n IDs, *del* frees them in a shuffled order, *mix* allocates, frees and allocates, *rnd* the same with a random
+//! earlier ID freed, *xfer* allocates by one user and frees by another.
 //!
 //! An allocation of a `BitPool` is one read-modify-write, a free two. A word that is found full costs a search, and each free in a
 //! marked word an update of the summary, once for up to 32 IDs; if a program keeps the pool nearly full, at every call. `Exhausted` looks

@@ -72,7 +72,8 @@ fn every_wrong_step_is_demanded_to_be_found_by_the_checkers_that_the_page_names(
             if !wrong {
                 continue;
             }
-            assert!(tests.contains(&step), "{structure}::{step} has no test");
+            let watched = ["loom", "rmw", "shuttle"].iter().any(|way| found_by.contains(way));
+            assert_eq!(watched, tests.contains(&step), "{structure}::{step}: {found_by}");
             assert_eq!(found_by.contains("lin"), tests.contains(&format!("{step}_lin")), "{structure}::{step}: {found_by}");
             let body = text.split(&format!("fn {step}()")).nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default();
             let demands = |way: &str| body.contains("Way::ALL") || body.contains(way);

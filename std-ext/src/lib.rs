@@ -5,6 +5,7 @@
 //! | problem | module |
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
+//! | hand out small numbers and take them back | [`pool`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -14,6 +15,6 @@
 //!
 //! What needs neither threads nor waiting is in the core, and works without `std`.
 #[doc(no_inline)]
-pub use jeton_core::docs;
+pub use jeton_core::{docs, pool};
 
 pub mod counter;

@@ -1,0 +1,10 @@
+//! Pools of Open vSwitch, written anew from what is known of how they work, without a line of their code.
+//!
+//! They are what the paper on Open vSwitch measures, and rivals of our pools: their faults are theirs too (see each).
+mod map_pool;
+mod slab_pool;
+mod spin_lock;
+
+pub use map_pool::MapPool;
+pub use slab_pool::{SLAB, SlabPool};
+pub use spin_lock::{Lean, Lock, Shipped};
