@@ -3,7 +3,7 @@
 //! # 1. Problem, and what the obvious solution costs
 //!
 //! Connections, buffers, queues and calls are known by small numbers, which must be unique while they are in use and come back
-//! afterwards. The obvious solution, a vector of free numbers under a mutex, costs 30 instructions and lets everybody wait for whoever
+//! afterwards. The obvious solution, a vector of free numbers under a mutex, costs a lock each time and lets everybody wait for whoever
 //! is preempted inside. A lock-free list that links the free IDs through memory misses the cache at every step once they are mixed up,
 //! and needs a tag against an old head (ABA), which wraps. Queues used as pools say "empty" while others are under way. And most
 //! pools take an ID twice without a word, and then give it to two. Here an ID is a bit, which is the whole truth about it; that leaves
@@ -151,7 +151,7 @@
 //!
 //! # 10. References
 //!
-//! * Open vSwitch, `lib/id-pool.c` and `lib/id-fpool.c`: the figures of [the paper](crate#papers).
+//! * Open vSwitch, `lib/id-pool.c` and `lib/id-fpool.c`: the map and the slabs that pools in production use.
 //! * Linux, `lib/sbitmap.c` and `lib/idr.c`: bitmaps as allocators, the smallest ID first.
 //! * M. Herlihy, J. Wing, *Linearizability*, 1990: why a refusal must be right at an instant of the call.
 mod error;
