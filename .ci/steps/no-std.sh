@@ -9,3 +9,4 @@ if ! rustc --print target-libdir --target "$target" | xargs test -d; then
 fi
 cargo build --locked -p jeton-core --target "$target"
 cargo build --locked -p jeton-core --target "$target" --features portable-atomic/critical-section
+cargo build --locked -p jeton-core --target "$target" --features portable-atomic/critical-section,portable-atomic/fallback

@@ -45,7 +45,10 @@ fn thread(calls: u32) -> u32 {
     black_box(calls)
 }
 
-fn sum_is<const SUM: u64>((): ()) {
+/// What a bench that adds returns, for its check.
+struct Added;
+
+fn sum_is<const SUM: u64>(_: Added) {
     assert_eq!(STRIPED.sum() + THREADS.sum(), SUM, "all that was added");
 }
 
@@ -144,25 +147,28 @@ fn no_counter(calls: u32) {
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = stripe, teardown = sum_is::<1_000>)]
 #[bench::n11000(args = (11_000), setup = stripe, teardown = sum_is::<11_000>)]
-fn striped_own((own, calls): (OwnStripe<'static, u64>, u32)) {
+fn striped_own((own, calls): (OwnStripe<'static, u64>, u32)) -> Added {
     let own = black_box(&own);
     every_value_added(calls, |value| own.add(value));
+    Added
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = black_box, teardown = sum_is::<1_000>)]
 #[bench::n11000(args = (11_000), setup = black_box, teardown = sum_is::<11_000>)]
-fn striped_shared(calls: u32) {
+fn striped_shared(calls: u32) -> Added {
     let counter = black_box(&STRIPED);
     every_value_added(calls, |value| counter.add(0, value));
+    Added
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = thread, teardown = sum_is::<1_000>)]
 #[bench::n11000(args = (11_000), setup = thread, teardown = sum_is::<11_000>)]
-fn thread_counter(calls: u32) {
+fn thread_counter(calls: u32) -> Added {
     let counter = black_box(&THREADS);
     every_value_added(calls, |value| counter.add(value));
+    Added
 }
 
 library_benchmark_group!(

@@ -13,7 +13,7 @@ use iai_callgrind::{Callgrind, LibraryBenchmarkConfig, library_benchmark, librar
 use jeton_benches::{
     originals::{Lean, MapPool, Shipped, SlabPool},
     scenario::pool::{
-        CheckedCaches, NoPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle, xfer,
+        CheckedCaches, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle, xfer,
     },
 };
 use jeton_core::pool::BorrowedBitPool;
@@ -125,8 +125,10 @@ rounds!(CheckedCaches, checked_new, checked_del, checked_mix, checked_xfer);
 rnd!(CheckedCaches, checked_rnd);
 rounds!(StealableCaches, stealable_new, stealable_del, stealable_mix, stealable_xfer);
 rnd!(StealableCaches, stealable_rnd);
-rounds!(BorrowedBitPool<'static>, bit_new, bit_del, bit_mix, bit_xfer);
-rnd!(BorrowedBitPool<'static>, bit_rnd);
+rounds!(OwnBitPool, bit_new, bit_del, bit_mix, bit_xfer);
+rnd!(OwnBitPool, bit_rnd);
+rounds!(BorrowedBitPool<'static>, bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_xfer);
+rnd!(BorrowedBitPool<'static>, bit_borrowed_rnd);
 rounds!(SlabPool<Shipped>, slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_xfer);
 rnd!(SlabPool<Shipped>, slab_shipped_rnd);
 rounds!(SlabPool<Lean>, slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_xfer);
@@ -141,6 +143,7 @@ library_benchmark_group!(
         checked_new, checked_del, checked_mix, checked_rnd, checked_xfer,
         stealable_new, stealable_del, stealable_mix, stealable_rnd, stealable_xfer,
         bit_new, bit_del, bit_mix, bit_rnd, bit_xfer,
+        bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_rnd, bit_borrowed_xfer,
         slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_rnd, slab_shipped_xfer,
         slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_rnd, slab_lean_xfer,
         map_new, map_del, map_mix, map_rnd, map_xfer

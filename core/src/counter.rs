@@ -21,9 +21,8 @@
 //! | a protocol whose IDs may never come again (HTTP/2) | policy [`Exhaust`], and [`remaining`](SharedIds::remaining) to act early |
 //! | a statistic that many threads add to | [`StripedCounter`]; if it may fall, [`StripedGauge`] |
 //!
-//! Don't use it for IDs that must not be guessed (use random ones), that carry a time, or that must come without gaps from several
-//! threads over reserved values. It does not know which IDs are still in use: with `Wrap`, a call that lives for a whole round of the
-//! space meets its own ID again.
+//! Don't use it for IDs that must not be guessed (use random ones) or that carry a time. It does not know which IDs are still in use:
+//! with `Wrap`, a call that lives for a whole round of the space meets its own ID again.
 //!
 //! # 3. Example
 //!
@@ -55,7 +54,7 @@
 //! | policy | legal `count` | next ID | after the call |
 //! |---|---|---|---|
 //! | `Wrap`, the value at `count` is an ID | 0 ..= 2^W − 1 | (first + count · step) mod 2^w | count + 1 |
-//! | `Wrap`, it is a reserved value | 0 ..= 2^W − 1 | the next value that is not | count + steps out of the reserved values + 1 |
+//! | `Wrap`, it is a reserved value | 0 ..= 2^W − 1 | the next value that is not | the count of that one + 1 |
 //! | `Exhaust`, IDs left | 0 ..= capacity − 1 | first + count · step, one step more from the reserved value on | count + 1 |
 //! | `Exhaust`, exhausted | capacity ..= 2^W − 1 | `Err(Exhausted)` | count; or count + 1 for a shared call that met the end |
 //!
@@ -80,8 +79,8 @@
 //! # 5. Invariants
 //!
 //! * **I1** A value is handed out only if [`IdSpace::contains`] it.
-//! * **I2** `SharedIds`: every change of `count` is one `fetch_add`, and a call's ID comes from the value that its own `fetch_add`
-//!   returned; so no two calls use the same count.
+//! * **I2** `SharedIds`: every change of `count` is one indivisible step, `fetch_add` or compare-and-swap, and a call's ID comes from the
+//!   value that its own step has replaced; so no two calls use the same count, and only counts of reserved values go unused.
 //! * **I3** `Wrap`: 2^w divides step · 2^W, so the wrap of the word falls on a wrap of the space and repeats or skips nothing.
 //! * **I4** `Exhaust`: `capacity` ≤ 2^W − 2^16 (checked at compile time, [`GUARD_BAND`]). Past the capacity `count` never falls, and
 //!   a thread steps past it at most once, because after its own step it never again reads an older value. So fewer than 65,536
@@ -91,7 +90,8 @@
 //! * **I7** Whoever reads `drained` and then `own` reads `own` at least as new as the drain that wrote that `drained`; so
 //!   `own` − `drained` is never negative, and the drains' shares telescope: nothing is lost, nothing comes twice.
 //! * **I8** Leases: a block's counts are taken by one compare-and-swap, lie before the capacity, and are given back only if `count`
-//!   still is what it was after that exchange: then nobody has a later one.
+//!   still is what it was after that exchange: with `Exhaust`, nobody then has a later one. With `Wrap` the same value may stand
+//!   there a whole wrap of the word later; the IDs given back are then those of the last calls.
 //!
 //! There is no `unsafe` code in this module.
 //!
@@ -107,27 +107,26 @@
 //! | counter-2 | `OwnerIds::next_id`, `remaining`: load | Relaxed | nothing (I5) | – | nothing weaker |
 //! | counter-3 | `OwnerIds::next_id`: store | Relaxed | nothing (I5) | – | nothing weaker |
 //! | counter-4 | `SharedIds::starting_at`, `resume_after`: fetch_add | Relaxed | nothing: not yet shared | – | nothing weaker |
-//! | counter-5 | `SharedIds::try_next_id`, `remaining`: load | Relaxed | counter-8 of the same thread (I4) | – | nothing weaker |
+//! | counter-5 | `SharedIds::try_next_id`, `remaining`: load | Relaxed | counter-7 of the same thread (I4) | – | nothing weaker |
 //! | counter-6 | `SharedIds::next_id`: fetch_add | Relaxed | itself in other threads: indivisible (I2) | – | nothing weaker |
-//! | counter-7 | `SharedIds::next_id`, out of reserved values: fetch_add | Relaxed | counter-6, indivisible (I2) | – | nothing weaker |
-//! | counter-8 | `SharedIds::try_next_id`: fetch_add | Relaxed | itself in other threads: indivisible (I2) | – | nothing weaker |
-//! | counter-9 | `SharedIds::gaps`: load | Relaxed | nothing: a statistic | – | nothing weaker |
-//! | counter-10 | `IdLease` refill: compare-and-swap, success | Relaxed | counter-6, counter-8 and itself: indivisible (I8) | – | nothing weaker |
-//! | counter-11 | `IdLease` refill: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
-//! | counter-12 | `IdLease` end, giving back: compare-and-swap, success | Relaxed | counter-10: indivisible (I8) | – | nothing weaker |
-//! | counter-13 | `IdLease` end, giving back: compare-and-swap, failure | Relaxed | nothing | – | nothing weaker |
-//! | counter-14 | `IdLease` end, counting gaps: fetch_add | Relaxed | nothing: a statistic | – | nothing weaker |
-//! | counter-15 | `StripedCounter::add`: fetch_add | Relaxed | counter-19: indivisible | – | nothing weaker |
-//! | counter-16 | `StripedCounter::sum`: load of `drained` | Acquire | counter-22 of the drain it reads from (I7) | a sum that misses what a drain took from `own`: negative | `a_sum_that_meets_a_drain_is_never_negative` |
-//! | counter-17 | `StripedCounter::sum`: load of `own` | Relaxed | counter-25, at no particular moment | – | nothing weaker |
-//! | counter-18 | `StripedCounter::sum`: load of `shared` | Relaxed | counter-15, at no particular moment | – | nothing weaker |
-//! | counter-19 | `StripedCounter::drain`: swap of `shared` | Relaxed | counter-15: indivisible | – | nothing weaker |
-//! | counter-20 | `StripedCounter::drain`: load of `drained` | Acquire | counter-22 of the drain before (I7) | a drain that takes a negative share | `two_drains_never_take_a_negative_share` |
-//! | counter-21 | `StripedCounter::drain`: load of `own` | Relaxed | counter-25, at no particular moment | – | nothing weaker |
-//! | counter-22 | `StripedCounter::drain`: compare-and-swap of `drained`, success | Release | counter-16 and counter-20 (I7) | as those | `two_drains_never_take_a_negative_share` |
-//! | counter-23 | `StripedCounter::drain`: compare-and-swap of `drained`, failure | Relaxed | nothing: looks again with counter-20 | – | nothing weaker |
-//! | counter-24 | `OwnStripe::add`: load of `own` | Relaxed | nothing: the owner's own word (I6), handed over by claim-2 | – | nothing weaker |
-//! | counter-25 | `OwnStripe::add`: store of `own` | Relaxed | nothing (I6), handed over by claim-4 | – | nothing weaker |
+//! | counter-7 | `SharedIds::try_next_id`: fetch_add | Relaxed | itself in other threads: indivisible (I2) | – | nothing weaker |
+//! | counter-8 | `SharedIds::gaps`: load | Relaxed | nothing: a statistic | – | nothing weaker |
+//! | counter-9 | `IdLease` refill, `SharedIds::next_id` that meets a reserved value: compare-and-swap, success | Relaxed | counter-6, counter-7 and itself: indivisible (I8) | – | nothing weaker |
+//! | counter-10 | the same: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
+//! | counter-11 | `IdLease` end, giving back: compare-and-swap, success | Relaxed | counter-9: indivisible (I8) | – | nothing weaker |
+//! | counter-12 | `IdLease` end, giving back: compare-and-swap, failure | Relaxed | nothing | – | nothing weaker |
+//! | counter-13 | `IdLease` end, counting gaps: fetch_add | Relaxed | nothing: a statistic | – | nothing weaker |
+//! | counter-14 | `StripedCounter::add`: fetch_add | Relaxed | counter-18: indivisible | – | nothing weaker |
+//! | counter-15 | `StripedCounter::sum`: load of `drained` | Acquire | counter-21 of the drain it reads from (I7) | a sum that misses what a drain took from `own`: negative | `a_sum_that_meets_a_drain_is_never_negative` |
+//! | counter-16 | `StripedCounter::sum`: load of `own` | Relaxed | counter-24, at no particular moment | – | nothing weaker |
+//! | counter-17 | `StripedCounter::sum`: load of `shared` | Relaxed | counter-14, at no particular moment | – | nothing weaker |
+//! | counter-18 | `StripedCounter::drain`: swap of `shared` | Relaxed | counter-14: indivisible | – | nothing weaker |
+//! | counter-19 | `StripedCounter::drain`: load of `drained` | Acquire | counter-21 of the drain before (I7) | a drain that takes a negative share | `two_drains_never_take_a_negative_share` |
+//! | counter-20 | `StripedCounter::drain`: load of `own` | Relaxed | counter-24, at no particular moment | – | nothing weaker |
+//! | counter-21 | `StripedCounter::drain`: compare-and-swap of `drained`, success | Release | counter-15 and counter-19 (I7) | as those | `two_drains_never_take_a_negative_share` |
+//! | counter-22 | `StripedCounter::drain`: compare-and-swap of `drained`, failure | Relaxed | nothing: looks again with counter-19 | – | nothing weaker |
+//! | counter-23 | `OwnStripe::add`: load of `own` | Relaxed | nothing: the owner's own word (I6), handed over by claim-2 | – | nothing weaker |
+//! | counter-24 | `OwnStripe::add`: store of `own` | Relaxed | nothing (I6), handed over by claim-4 | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!
@@ -135,18 +134,15 @@
 //! |---|---|---|
 //! | `OwnerIds`: all | wait-free on every target | not shared |
 //! | `SharedIds::next_id`, no reserved value met | wait-free where `fetch_add` is (x86-64, AArch64 with LSE, RISC-V with A); lock-free where it is a load-exclusive loop (ARMv7-M); short masking of interrupts where the final user's choice for portable-atomic does that (ARMv6-M) | counter-6 |
-//! | `SharedIds::next_id`, out of reserved values | lock-free: it repeats only if other calls moved the counter on to another reserved value | counter-7 |
-//! | `SharedIds::try_next_id` | as the first row | success: counter-8; refusal: counter-5, or counter-8 |
-//! | `SharedIds::remaining`, `gaps` | wait-free | counter-5, counter-9 |
-//! | `IdLease::next_id`, `try_next_id` | wait-free while it has a block; the refill is lock-free, as is giving back | counter-10, for the whole block |
+//! | `SharedIds::next_id` that meets a reserved value | lock-free: it repeats only if another call moved the counter | counter-9 |
+//! | `SharedIds::try_next_id` | as the first row | success: counter-7; refusal: counter-5, or counter-7 |
+//! | `SharedIds::remaining`, `gaps` | wait-free | counter-5, counter-8 |
+//! | `IdLease::next_id`, `try_next_id` | wait-free while it has a block; the refill is lock-free, as is giving back | counter-9, for the whole block |
 //! | `StripedCounter::claim` | wait-free: at most `N` tries | claim-2 |
-//! | `StripedCounter::add` | as `SharedIds::next_id` | counter-15 |
-//! | `OwnStripe::add` | wait-free on every target | counter-25 |
+//! | `StripedCounter::add` | as `SharedIds::next_id` | counter-14 |
+//! | `OwnStripe::add` | wait-free on every target | counter-24 |
 //! | `StripedCounter::sum` | wait-free | none: a value between the counts at its start and its end, while nobody drains |
-//! | `StripedCounter::drain` | lock-free | for each stripe, counter-19 and counter-22 |
-//!
-//! With reserved values, several callers of `SharedIds` that meet in them leave gaps: each steps over as many counts as lead out. No
-//! ID comes twice for that.
+//! | `StripedCounter::drain` | lock-free | for each stripe, counter-18 and counter-21 |
 //!
 //! # 8. Cost
 //!
@@ -160,6 +156,8 @@
 //! * Storing the *reduced* count instead of the running one saves the owner an instruction: the ID of a space that begins with 0 is
 //!   then the stored value itself.
 //! * Reserving 0 costs a shared ID two instructions (compare and branch), since first = 1 makes the reserved value the wrap of the word.
+//! * Callers that meet in the reserved values must not each step over them without looking: their steps add up, and in a space with
+//!   more reserved values than IDs two callers were enough to go once round and hand out the same ID twice.
 //! * Without the guard band, `Exhaust` is wrong in a way that no test of a few thousand calls finds: 2^32 refused calls later, all
 //!   IDs come again. The load before the `fetch_add` makes it rare; the band makes it impossible.
 //! * A stripe that its owner writes with plain stores cannot be set to 0 by a drain: the owner would store the old count back. The

@@ -9,12 +9,16 @@
 //! |---|---|---|
 //! | number calls, requests or streams | [`counter`] | one load and one store for an owner; one `fetch_add` for anybody |
 //! | count events in many contexts | [`counter`] | one load and one store in a stripe of one's own |
+//! | hand out small numbers and take them back, the smallest first | [`pool`] | one read-modify-write to allocate, two to free |
+//! | number calls in flight, and know late answers from current ones | [`pool::in_flight`] | as the pool |
 //!
-//! ID pools, cancellation, append buffers and mode gates follow; the change log says what is there.
+//! Cached and stealable pools, cancellation, append buffers and mode gates follow; the change log says what is there.
 //!
 //! # Reading order
 //!
 //! 1. [`counter`]: one word, relaxed operations. Shows how a page is built, and why even this needs care at its end.
+//! 2. [`pool`]: a bit an ID; acquire and release, and why "exhausted" is hard to say.
+//! 3. [`pool::in_flight`]: two structures made one, and calls that race with their own time-outs.
 //!
 //! The [guide](docs::guide) shows the way onto a chip, the [glossary](docs::glossary) has the words, and
 //! [progress by target](docs::progress_by_target) says which operation masks interrupts where.

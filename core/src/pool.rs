@@ -3,7 +3,7 @@
 //! # 1. Problem, and what the obvious solution costs
 //!
 //! Connections, buffers, queues and calls are known by small numbers, which must be unique while they are in use and come back
-//! afterwards. The obvious solution, a vector of free numbers under a mutex, costs 30 instructions and lets everybody wait for whoever
+//! afterwards. The obvious solution, a vector of free numbers under a mutex, costs a lock each time and lets everybody wait for whoever
 //! is preempted inside. A lock-free list that links the free IDs through memory misses the cache at every step once they are mixed up,
 //! and needs a tag against an old head (ABA), which wraps. Queues used as pools say "empty" while others are under way. And most
 //! pools take an ID twice without a word, and then give it to two. Here an ID is a bit, which is the whole truth about it; that leaves
@@ -130,7 +130,10 @@
 //!
 //! # 8. Cost
 //!
-//! `cargo icount pool` counts the rounds of all pools.
+#![doc = include_str!("../docs/cost/pool.md")]
+//!
+//! The rounds: *new* allocates n IDs, *del* frees them in a shuffled order, *mix* allocates, frees and allocates, *rnd* the same with a random
+//! earlier ID freed, *xfer* allocates by one user and frees by another.
 //!
 //! An allocation of a `BitPool` is one read-modify-write, a free two. A word that is found full costs a search, and each free in a
 //! marked word an update of the summary, once for up to 32 IDs; if a program keeps the pool nearly full, at every call. `Exhausted` looks
@@ -150,7 +153,7 @@
 //!
 //! # 10. References
 //!
-//! * Open vSwitch, `lib/id-pool.c` and `lib/id-fpool.c`: the figures of [the paper](crate#papers).
+//! * Open vSwitch, `lib/id-pool.c` and `lib/id-fpool.c`: the map and the slabs that pools in production use.
 //! * J. Bonwick, J. Adams, *Magazines and Vmem*, USENIX 2001: caches over a depot.
 //! * Linux, `lib/sbitmap.c` and `lib/idr.c`: bitmaps as allocators, the smallest ID first.
 //! * M. Herlihy, J. Wing, *Linearizability*, 1990: why a refusal must be right at an instant of the call.

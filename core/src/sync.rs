@@ -20,8 +20,11 @@
 #[cfg(all(any(jeton_loom, jeton_shuttle), not(feature = "model")))]
 compile_error!("--cfg jeton_loom and --cfg jeton_shuttle need the feature `model` of jeton-core");
 
+mod cell;
 #[cfg(any(jeton_loom, jeton_shuttle, jeton_step))]
 pub mod model;
+
+pub use cell::UnsafeCell;
 
 // The back ends: `rmw` has the words for read-modify-writes, `owner` those for plain loads and stores.
 #[cfg(not(any(jeton_loom, jeton_shuttle)))]
@@ -279,25 +282,7 @@ owner_word!(OwnerU32, owner::AtomicU32, u32);
 #[cfg(target_has_atomic = "64")]
 owner_word!(OwnerU64, owner::AtomicU64, u64);
 #[cfg(not(target_has_atomic = "64"))]
-owner_word!(OwnerU64, Split64, u64);
-
-/// 64 bits on a target that moves 32 at a time: a cell, which nobody but its owner can look at, since it is not `Sync`.
-#[cfg(not(target_has_atomic = "64"))]
-#[derive(Debug)]
-struct Split64(core::cell::Cell<u64>);
-
-#[cfg(not(target_has_atomic = "64"))]
-impl Split64 {
-    const fn new(value: u64) -> Self {
-        Self(core::cell::Cell::new(value))
-    }
-    fn load(&self, _: Ordering) -> u64 {
-        self.0.get()
-    }
-    fn store(&self, value: u64, _: Ordering) {
-        self.0.set(value);
-    }
-}
+owner_word!(OwnerU64, cell::Split64, u64);
 
 #[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
 macro_rules! shared_word {
@@ -419,31 +404,3 @@ cfg_has_rmw_32! {
 cfg_has_rmw_64! {
     shared_word!(AtomicU64, rmw::AtomicU64, u64);
 }
-
-/// A cell that a protocol on atomic words guards; under loom, an access that the protocol does not order is an error.
-#[cfg(not(jeton_loom))]
-#[derive(Debug, Default)]
-pub struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
-
-#[cfg(not(jeton_loom))]
-impl<T> UnsafeCell<T> {
-    /// The cell with `value` in it.
-    pub const fn new(value: T) -> Self {
-        Self(core::cell::UnsafeCell::new(value))
-    }
-
-    /// Calls `read` with a pointer to read through.
-    #[inline(always)]
-    pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        read(self.0.get())
-    }
-
-    /// Calls `write` with a pointer to write through.
-    #[inline(always)]
-    pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        write(self.0.get())
-    }
-}
-
-#[cfg(jeton_loom)]
-pub use loom::cell::UnsafeCell;

@@ -8,6 +8,7 @@
 //! | claim-2 | `Claim::try_claim`: compare-and-swap, success | Acquire | claim-4 of the holder before | the new holder works with stale values of the words that the claim guards, and undoes what the old one did | `a_stripe_handed_on_keeps_its_count` |
 //! | claim-3 | `Claim::try_claim`: compare-and-swap, failure | Relaxed | nothing: nothing is read then | – | nothing weaker |
 //! | claim-4 | `Claim::release`: store | Release | claim-2 of the next holder | as claim-2 | `a_stripe_handed_on_keeps_its_count` |
+//! | claim-5 | `Numbers::shared`: fetch_add | Relaxed | nothing: spreads the callers | – | nothing weaker |
 //! | bitmap-1 | `BitWord::set`: fetch_or | AcqRel | bitmap-2, bitmap-5 | who gets an ID works with stale values of what it stands for; a look at all words sees that an ID was taken and not that another one was freed before | `an_id_freed_before_another_is_taken_is_seen_with_its_data` |
 //! | bitmap-2 | `BitWord::clear`: fetch_and | AcqRel | bitmap-1, bitmap-3, bitmap-6 | as bitmap-1; a mark that the word got before is not seen, and hides the ID | `a_freed_id_is_not_hidden_by_a_mark` |
 //! | bitmap-3 | `BitWord::set_all`: fetch_or | AcqRel | bitmap-2, bitmap-5 | as bitmap-1 | `an_id_freed_before_a_slice_is_taken_is_seen_with_its_data` |
@@ -20,6 +21,7 @@
 //! | summary-4 | `Summary::unmark`, lowering: compare-and-swap, success | Release | summary-2 | as summary-2 | `a_freed_id_is_not_hidden_by_a_mark` |
 //! | summary-5 | `Summary::unmark`, lowering: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
 mod claim;
+mod numbers;
 mod padded;
 
 // rustfmt does not look into macros; here it finds the files.
@@ -37,4 +39,5 @@ crate::sync::cfg_has_rmw_32! {
 }
 
 pub use claim::Claim;
+pub use numbers::Numbers;
 pub use padded::Padded;

@@ -26,6 +26,7 @@ spaces! {
     Bits63: u64 = IdSpace::bits(63);
     Bits64: u64 = IdSpace::bits(64);
     Bits8: u32 = IdSpace::bits(8);
+    DynamicPorts: u32 = IdSpace::bits(16).reserve_below(49152);
 }
 
 fn next<G: IdGenerator<Id: Word>>(ids: &G) -> u64 {
@@ -55,20 +56,26 @@ fn a_reserved_value_is_never_handed_out_at_the_wrap() {
     assert_eq!(over_the_wrap::<Http2ServerStreams>(5), [TOP31 - 5, TOP31 - 3, TOP31 - 1, 2, 4]);
 }
 
-/// The same where threads meet in the reserved values: gaps are allowed there, reserved values and duplicates are not.
+/// The same where threads meet in the reserved values, also where most values are reserved: steps that each makes by itself add up.
 #[test]
-fn threads_that_meet_at_the_wrap_get_distinct_ids_and_no_reserved_one() {
-    const THREADS: usize = 4;
-    const CALLS: usize = 200;
-    for _ in 0..50 {
-        let ids = SharedIds::<LowRange>::starting_at((1 << 31) - 300).expect("an ID");
-        let all = from_threads(THREADS, || (0..CALLS).map(|_| ids.next_id()).collect());
-        assert!(all.iter().all(|&id| LowRange::SPACE.contains(id.into())));
-        assert_eq!(all.iter().collect::<HashSet<_>>().len(), THREADS * CALLS);
-        // A gap is at most the reserved range for each caller that met another one in it.
-        let after_wrap = all.iter().filter(|&&id| id < 1 << 30).max().copied().unwrap_or_default();
-        assert!(u64::from(after_wrap) <= 1000 + (THREADS * CALLS) as u64 + 1000 * THREADS as u64);
+fn threads_that_meet_in_reserved_values_get_the_next_ids_each_once() {
+    fn check<S: Space<Word = u32>>(before_wrap: u64) {
+        const THREADS: usize = 4;
+        const CALLS: usize = 200;
+        for _ in 0..50 {
+            let start = S::SPACE.highest().unwrap_or_default() - before_wrap;
+            let ids = SharedIds::<S>::starting_at(S::Word::truncate(start)).expect("an ID");
+            let owner = OwnerIds::<S>::starting_at(S::Word::truncate(start)).expect("an ID");
+            let mut all = from_threads(THREADS, || (0..CALLS).map(|_| ids.next_id()).collect());
+            let mut expected: Vec<u32> = (0..THREADS * CALLS).map(|_| owner.next_id()).collect();
+            all.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(all, expected, "no gap and no ID twice");
+        }
     }
+    check::<LowRange>(300);
+    check::<NotAllOnes>(300);
+    check::<DynamicPorts>(300);
 }
 
 /// blazingmq #1715 and motan #89: a signed counter overflowed and went negative. Kudu's Java client: no wrap at all.
@@ -126,6 +133,8 @@ fn exhaustion_is_an_error_before_an_id_outside_the_space_and_stays_one() {
     check::<BothEnds>(u64::MAX - GUARD_BAND + 34);
     let refused = SharedIds::<NonZeroU32Ids, Exhaust>::starting_at(u32::MAX);
     assert_eq!(refused.err(), Some(NotInSpace(u32::MAX)), "an ID of the guard band");
+    let resumed = SharedIds::<NonZeroU32Ids, Exhaust>::resume_after(u32::MAX).expect("an ID that another generator may have used");
+    assert_eq!((resumed.remaining(), resumed.try_next_id()), (0, Err(Exhausted)));
 }
 
 /// grpc-java #1809 and others: the channel learnt of exhaustion from failing calls.

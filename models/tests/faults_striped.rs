@@ -67,8 +67,10 @@ fn counting_works_while_thread_locals_are_torn_down() {
     // And one in a thread that has never counted before.
     thread::spawn(|| EARLIER.set(Some(CountsWhenDropped))).join().expect("no panic");
     // The destructors of thread-locals may run after `join` returns: wait for the threads' last counts.
-    while COUNTER.sum() < 4 {
-        thread::yield_now();
+    for _ in 0..1000 {
+        if COUNTER.sum() < 4 {
+            thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
     assert_eq!(COUNTER.sum(), 4);
 }

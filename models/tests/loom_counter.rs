@@ -48,24 +48,21 @@ fn shared_ids_are_distinct_over_the_wrap() {
     });
 }
 
-/// Gaps are allowed there; reserved values and duplicates are not.
 #[test]
 fn shared_ids_that_meet_in_reserved_values_are_distinct() {
-    explore(Model { threads: 2, loom: 21, rmw: 40, shuttle: 98 }, || {
+    explore(Model { threads: 2, loom: 50, rmw: 73, shuttle: 680 }, || {
         let ids = Arc::new(SharedIds::<Small>::starting_at(14).expect("an ID"));
         let all = together(2, &ids, |ids, _| (0..3).map(|_| ids.next_id()).collect());
-        assert!(all.iter().all(|&id| Small::SPACE.contains(id.into())), "a reserved value: {all:?}");
-        assert_distinct(all);
+        assert_eq!(sorted(all), [3, 4, 5, 6, 7, 14], "each once, and no gap");
     });
 }
 
 #[test]
 fn three_threads_that_meet_in_reserved_values_get_distinct_ids() {
-    explore(Model { threads: 3, loom: 110, rmw: 580, shuttle: 18000 }, || {
+    explore(Model { threads: 3, loom: 340, rmw: 1090, shuttle: 18000 }, || {
         let ids = Arc::new(SharedIds::<Small>::starting_at(14).expect("an ID"));
         let all = together(3, &ids, |ids, _| (0..2).map(|_| ids.next_id()).collect());
-        assert!(all.iter().all(|&id| Small::SPACE.contains(id.into())), "a reserved value: {all:?}");
-        assert_distinct(all);
+        assert_eq!(sorted(all), [3, 4, 5, 6, 7, 14], "each once, and no gap");
     });
 }
 

@@ -1,7 +1,11 @@
 //! Striped counters, under every interleaving: nothing is lost, nothing comes twice, and no sum is below what has happened.
 #![cfg(any(jeton_loom, jeton_shuttle))]
 
-use jeton_core::counter::{StripedCounter, StripedGauge};
+use jeton_core::{
+    counter::{StripedCounter, StripedGauge},
+    sync::AtomicU32,
+    util::Numbers,
+};
 use jeton_models::explore::{Arc, Model, explore, note, thread};
 
 type Counter = StripedCounter<u32, 1>;
@@ -32,6 +36,24 @@ fn a_stripe_handed_on_keeps_its_count() {
         add_to_own(&counter, 2);
         other();
         assert_eq!(counter.sum(), 4);
+    });
+}
+
+/// The way of the std extension's threads: a number, the stripe of that number, and the number back.
+#[test]
+fn a_number_handed_back_keeps_its_stripe() {
+    explore(Model { threads: 2, loom: 16, rmw: 18, shuttle: 1240 }, || {
+        let subject = Arc::new((Numbers::<AtomicU32, 1>::new(), Counter::new()));
+        let live = |(numbers, counter): &(Numbers<AtomicU32, 1>, Counter)| {
+            let number = numbers.take();
+            counter.add_at_own(number, 1);
+            counter.add_at_own(number, 1);
+            numbers.hand_back(number);
+        };
+        let other = spawn(&subject, live);
+        live(&subject);
+        other();
+        assert_eq!(subject.1.sum(), 4);
     });
 }
 

@@ -5,7 +5,10 @@ use jeton_core::{
     fence, ord,
     sync::{AtomicU32, OwnerU32},
 };
-use jeton_models::explore::{Arc, Model, explore, thread};
+use jeton_models::{
+    explore::{Arc, Model, explore, thread},
+    linearizability::Order,
+};
 
 /// Two threads each write one word and read the other's. With a fence between, one of them sees the other (Dekker's handshake).
 #[test]
@@ -45,4 +48,11 @@ fn a_release_publishes_an_owners_word() {
         }
         owner.join().expect("a thread of the model panicked");
     });
+}
+
+/// Histories are held to real time where no load can be old, and to each thread's own order where one can.
+#[test]
+fn histories_are_held_to_the_order_that_this_way_can_judge() {
+    let expected = if cfg!(all(jeton_loom, not(jeton_rmw_load))) { Order::Thread } else { Order::RealTime };
+    explore(Model { threads: 1, loom: 1, rmw: 1, shuttle: 1 }, move || assert_eq!(Order::of_this_build(), expected));
 }

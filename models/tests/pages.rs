@@ -32,6 +32,59 @@ fn every_structure_has_a_page_with_the_ten_parts_in_order() {
     assert_none(&pages.iter().filter_map(|page| check_parts(page).err()).collect::<Vec<_>>());
 }
 
+/// The names of the files in `folder` below the package's root that begin with `prefix`, without their ending.
+fn files(folder: &str, prefix: &str) -> BTreeSet<String> {
+    let folder = workspace().join("models").join(folder);
+    let names =
+        std::fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file").file_name().into_string().expect("a name"));
+    names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned())).filter(|name| name.starts_with(prefix)).collect()
+}
+
+#[test]
+fn every_structure_has_its_models_and_tests() {
+    let (sources, tests) = (library(&workspace()).expect("the sources"), files("tests", ""));
+    let pages = structure_pages(&sources).filter(|page| page.path.starts_with("core"));
+    let structures: Vec<_> = pages.filter_map(|page| page.path.file_stem()?.to_str().map(str::to_owned)).collect();
+    assert!(structures.contains(&"counter".to_owned()), "{structures:?}");
+    for structure in structures {
+        for kind in ["loom", "lin", "step", "prop", "faults"] {
+            let of_kind = |test: &&String| test.starts_with(&format!("{kind}_")) && test.contains(&structure);
+            assert!(tests.iter().any(|test| of_kind(&test)), "models/tests/{kind}_{structure}.rs is missing");
+        }
+    }
+}
+
+/// The page of the steps names each step and its checkers; each wrong step is a test that demands just these checkers.
+#[test]
+fn every_wrong_step_is_demanded_to_be_found_by_the_checkers_that_the_page_names() {
+    let page = std::fs::read_to_string(workspace().join("models/src/steps.rs")).expect("the page");
+    let mut steps = 0;
+    for structure in ["bit_pool", "counter", "free_list"] {
+        let text = std::fs::read_to_string(workspace().join(format!("models/tests/steps_{structure}.rs"))).expect("its tests");
+        let tests: BTreeSet<String> = test_names(&text).collect();
+        for step in files(&format!("src/steps/{structure}"), "s").into_iter().filter(|name| name.as_bytes()[1].is_ascii_digit()) {
+            let line = page.lines().find(|line| line.contains(&format!("[`{structure}::{step}`]"))).unwrap_or_default();
+            let cells: Vec<_> = line.split('|').map(str::trim).collect();
+            let [_, _, broken, found_by, ..] = cells[..] else { panic!("the page has no line for {structure}::{step}") };
+            let wrong = broken != "nothing";
+            assert_eq!(wrong, !found_by.is_empty(), "{step}");
+            steps += 1;
+            if !wrong {
+                continue;
+            }
+            let watched = ["loom", "rmw", "shuttle"].iter().any(|way| found_by.contains(way));
+            assert_eq!(watched, tests.contains(&step), "{structure}::{step}: {found_by}");
+            assert_eq!(found_by.contains("lin"), tests.contains(&format!("{step}_lin")), "{structure}::{step}: {found_by}");
+            let body = text.split(&format!("fn {step}()")).nth(1).and_then(|rest| rest.split("\n}").next()).unwrap_or_default();
+            let demands = |way: &str| body.contains("Way::ALL") || body.contains(way);
+            for (way, name) in [("Loom", "loom"), ("Rmw", "rmw"), ("Shuttle", "shuttle")] {
+                assert_eq!(demands(way), found_by.contains(name), "{structure}::{step} by {name}: {body}");
+            }
+        }
+    }
+    assert_eq!(steps, 14);
+}
+
 // ---- The search itself, on small texts. ----
 
 fn source(text: &str) -> Source {

@@ -103,6 +103,26 @@ fn wrapping_ids_can_be_interrupted_by_themselves_at_every_step() {
     assert_eq!(pairs(subject, &calls, &spec), 2 + 2 * 4);
 }
 
+/// More reserved values than IDs: two callers that each stepped over them by itself would go once round.
+#[test]
+fn wrapping_ids_over_reserved_values_can_be_interrupted_by_themselves_at_every_step() {
+    #[derive(Debug)]
+    enum Few {}
+    impl Space for Few {
+        type Word = u32;
+        const SPACE: IdSpace = IdSpace::bits(4).reserve_below(11).reserve(13);
+    }
+    type Subject = SharedIds<Few>;
+    let subject = || Subject::starting_at(15).expect("an ID");
+    let calls: [Call<Subject>; 2] =
+        [|ids| vec![Some(ids.next_id().into())], |ids| (0..3).map(|_| Some(ids.next_id().into())).collect()];
+    // The test compiles the core a second time, and the specification knows the first.
+    let space = jeton_core::counter::IdSpace::bits(4).reserve_below(11).reserve(13);
+    let spec = Ids::starting_at(space, End::Wrap, 15, 0).expect("an ID");
+    // One call takes one step; the second takes three, to the values 0, and on to 11.
+    assert_eq!(pairs(subject, &calls, &spec), 2 + 2 * 5);
+}
+
 /// Leases: a handler with a lease of its own between the steps of another lease's refill and end.
 #[test]
 fn leases_can_be_interrupted_by_leases_and_calls_at_every_step() {

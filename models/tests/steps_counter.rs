@@ -9,36 +9,39 @@ use jeton_models::{
     },
 };
 
-const FOUND: Seeded<'_> = Seeded { threads: 2, found_by: &Way::ALL };
+/// Two threads, and the checkers that must find the step.
+fn two_threads(found_by: &[Way]) -> Seeded<'_> {
+    Seeded { threads: 2, found_by }
+}
 
 #[test]
 fn s1_load_then_store() {
-    find(FOUND, || each_once::<s1_load_then_store::Counter>(2, 2, 4));
+    find(two_threads(&Way::ALL), || each_once::<s1_load_then_store::Counter>(2, 2, 4));
 }
 
 #[test]
 fn s1_load_then_store_lin() {
-    find(FOUND, || history::<s1_load_then_store::Counter>(2, 3, 4));
+    find(two_threads(&Way::ALL), || history::<s1_load_then_store::Counter>(2, 3, 4));
 }
 
 #[test]
 fn s2_read_again() {
-    find(FOUND, || each_once::<s2_read_again::Counter>(2, 2, 4));
+    find(two_threads(&Way::ALL), || each_once::<s2_read_again::Counter>(2, 2, 4));
 }
 
 #[test]
 fn s2_read_again_lin() {
-    find(FOUND, || history::<s2_read_again::Counter>(2, 3, 4));
+    find(two_threads(&Way::ALL), || history::<s2_read_again::Counter>(2, 3, 4));
 }
 
 #[test]
 fn s3_check_then_add() {
-    find(FOUND, || each_once::<s3_check_then_add::Counter>(2, 2, 3));
+    find(two_threads(&Way::ALL), || each_once::<s3_check_then_add::Counter>(2, 2, 3));
 }
 
 #[test]
 fn s3_check_then_add_lin() {
-    find(FOUND, || history::<s3_check_then_add::Counter>(2, 3, 4));
+    find(two_threads(&Way::ALL), || history::<s3_check_then_add::Counter>(2, 3, 4));
 }
 
 #[test]

@@ -33,7 +33,7 @@
 //! |---|---|---|
 //! | 0 to 255 | has this number, and no other thread has it | stripe of its own if the counter has so many, else shared |
 //! | 256 and up | found no number free, or is ending | shared: one `fetch_add` |
-//! | `u32::MAX` | has not counted yet | takes a number first |
+//! | `usize::MAX` | has not counted yet | takes a number first |
 //!
 //! # 5. Invariants
 //!
@@ -44,12 +44,9 @@
 //!
 //! # 6. Orderings
 //!
-//! The numbers are `jeton_core::util::Claim`s, with the rows claim-1 to claim-4 there; the stripes have those of
-//! [`jeton_core::counter`].
-//!
-//! | row | operation | ordering | pairs with | what breaks without it | evidence |
-//! |---|---|---|---|---|---|
-//! | thread-counter-1 | spreading threads without a number over the stripes: fetch_add | Relaxed | nothing | – | nothing weaker |
+//! None of its own. The numbers are `jeton_core::util::Numbers`, with the rows claim-1 to claim-5 there; the stripes have those of
+//! [`jeton_core::counter`]. The model `a_number_handed_back_keeps_its_stripe` has both; what no model has is when the system runs the
+//! destructors of thread-locals, which tests with real threads look at.
 //!
 //! # 7. Progress and linearization
 //!

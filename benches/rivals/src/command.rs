@@ -74,6 +74,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let cpus = cpus(&arguments.cpus, &allowed)?;
     let limit = Duration::from_secs(arguments.seconds.into());
     let plan = Plan { windows: arguments.windows as usize, limit, cpus };
+    if let Some(path) = &arguments.json {
+        // Before the minutes of measuring, not after them.
+        fs::write(path, "").with_context(|| format!("{} cannot be written", path.display()))?;
+    }
     let mut machine = Machine::look(allowed.len(), &plan.cpus);
 
     let measured = structures.iter().map(|&structure| Ok((structure, measure(structure, &plan)?)));

@@ -48,7 +48,7 @@ pub(super) fn page(baseline: &Baseline, host: &str, structure: &str) -> anyhow::
     let benches = baseline.benches.iter().filter(|(name, _)| name.starts_with(&prefix));
     let calls = of_a_call(benches.map(|(name, accepted)| (name.as_str(), accepted.counts())));
     let mut text = format!(
-        "Exact counts on {host} with {}: `cargo icount {structure}`. The row `no_generator` is the loop alone, part of every other row.\n\n",
+        "Exact counts on {host} with {}: `cargo icount {structure}`. The rows `no_…` and `nothing_…` are loops alone: what a loop and its `black_box` cost, part of the other rows.\n\n",
         baseline.rustc
     );
     text.push_str("| a call of | instructions | conditional branches | reads | writes |\n|---|---:|---:|---:|---:|\n");

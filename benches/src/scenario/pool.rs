@@ -16,7 +16,7 @@ mod jeton;
 mod originals;
 pub mod timed;
 
-pub use jeton::{CheckedCaches, OwnerCaches, StealableCaches};
+pub use jeton::{CheckedCaches, OwnBitPool, OwnerCaches, StealableCaches};
 pub use originals::SlabUser;
 
 /// What one user of a pool can do: a handle, by which the pool knows the user.

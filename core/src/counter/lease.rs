@@ -10,7 +10,8 @@ use super::{Exhaust, Exhausted, IdGenerator, Policy, SharedIds, SharedWord, Spac
 /// meanwhile; otherwise they are gaps, which [`SharedIds::gaps`] counts. Forgetting it strands them uncounted: at most `N`.
 ///
 /// A block never goes over the end of the space nor over a reserved value; it is then shorter. IDs of several leases do not come in
-/// order. With `Wrap`, a lease that sleeps while the counter goes once round holds IDs that others have been given again.
+/// order. With `Wrap`, a lease that sleeps while the counter goes once round the space holds IDs that others have been given again; and
+/// if it ends exactly a whole wrap of the word later, it gives back the IDs that others have just been given. Drop a lease that idles.
 ///
 /// `Send` but not `Sync`: one thread at a time uses it.
 ///

@@ -109,17 +109,18 @@ impl<S: Space> OwnerIds<S, Exhaust> {
     /// A generator whose next ID is `id`: for a counter that outlives its connection or its process.
     ///
     /// # Errors
-    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity or below the first ID.
+    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity, below the first ID, or one that the generator
+    /// never hands out because of the [`GUARD_BAND`](super::GUARD_BAND).
     pub fn starting_at(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
         Self::IDS.ascending_start::<S>(id).map(Self::at)
     }
 
-    /// A generator whose next ID is the one after `id`, the last one used before; after the highest ID it is exhausted.
+    /// A generator whose next ID is the one after `id`, the last one used before; after the last ID of all it is exhausted.
     ///
     /// # Errors
-    /// As [`starting_at`](Self::starting_at).
+    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity or below the first ID.
     pub fn resume_after(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
-        Self::IDS.ascending_start::<S>(id).map(|count| Self::at(count + 1))
+        Self::IDS.ascending_resume::<S>(id).map(Self::at)
     }
 
     /// The next ID. Wait-free.

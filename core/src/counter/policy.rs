@@ -19,9 +19,10 @@ pub trait Policy: sealed::Sealed {
 #[derive(Clone, Copy, Debug)]
 pub enum Wrap {}
 
-/// After the highest ID comes [`Exhausted`], for ever.
+/// After the highest ID comes [`Exhausted`]: no ID ever comes twice.
 ///
-/// For protocols in which an ID may never come again. IDs ascend from the first one up.
+/// For protocols in which an ID may never come again. IDs ascend from the first one up. `Exhausted` is for ever, with one exception: a
+/// lease that ends may give back IDs that nobody has had.
 #[derive(Clone, Copy, Debug)]
 pub enum Exhaust {}
 
@@ -33,7 +34,7 @@ impl Policy for Exhaust {
     const WRAPS: bool = false;
 }
 
-/// Every ID of the space has been handed out.
+/// Every ID of the space has been handed out, or is held by a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 

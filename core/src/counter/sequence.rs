@@ -99,8 +99,10 @@ impl Sequence {
         }
     }
 
+    // Always inlined: with the constants of a space, little is left of these three.
+
     /// `Wrap`: up to `most` IDs from `count` on, after the reserved values there; never over the end of the space.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn wrapping_block(self, count: u64, most: u64) -> Block {
         let value = self.wrapping_id(count);
         let skipped = if self.is_reserved(value) { self.counts_out_of_reserved(value) } else { 0 };
@@ -110,7 +112,7 @@ impl Sequence {
     }
 
     /// `Exhaust`: up to `most` IDs from `count` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn ascending_block(self, count: u64, most: u64) -> Option<Block> {
         if count >= self.capacity {
             return None;
@@ -122,7 +124,7 @@ impl Sequence {
     }
 
     /// How many IDs, at most `most`, follow each other from the ID `first` on without a hole or the end between.
-    #[inline]
+    #[inline(always)]
     const fn run(self, first: u64, most: u64) -> u64 {
         let to_end = ((self.mask - first) / self.step).saturating_add(1);
         let to_hole = match self.hole {
@@ -170,12 +172,18 @@ impl Sequence {
 
     /// `Exhaust`: the count for a generator that begins with `id`, if it ever comes.
     pub(crate) fn ascending_start<S: Space>(self, id: S::Word) -> Result<u64, NotInSpace<S::Word>> {
+        self.ascending_resume::<S>(id)?;
+        let count = self.ascending_count(id.widen());
+        if count < self.capacity { Ok(count) } else { Err(NotInSpace(id)) }
+    }
+
+    /// `Exhaust`: the count for a generator that goes on after `id`: the capacity, if that was the last one or lies behind it.
+    pub(crate) fn ascending_resume<S: Space>(self, id: S::Word) -> Result<u64, NotInSpace<S::Word>> {
         let value = id.widen();
-        if S::SPACE.contains(value) && value >= self.first && self.ascending_count(value) < self.capacity {
-            Ok(self.ascending_count(value))
-        } else {
-            Err(NotInSpace(id))
+        if !S::SPACE.contains(value) || value < self.first {
+            return Err(NotInSpace(id));
         }
+        Ok(self.ascending_count(value).saturating_add(1).min(self.capacity))
     }
 }
 
@@ -227,13 +235,38 @@ mod tests {
                     assert_eq!((space.lowest(), space.highest()), (ids.first().copied(), ids.last().copied()), "{space:?}");
                 }
                 Err(Contradiction::Empty) => assert!(ids.is_empty(), "{space:?}"),
-                Err(Contradiction::First) => assert!(!ids.contains(&space.first_id()), "{space:?}"),
+                Err(Contradiction::First) => assert!(!ids.is_empty() && space.first_id() == 0, "{space:?}"),
                 Err(Contradiction::Reserved) => assert!(ids.is_empty() || !space.hole().is_none_or(fits), "{space:?}"),
-                Err(Contradiction::Width) => panic!("{space:?}"),
+                Err(Contradiction::Width | Contradiction::Repeated) => panic!("{space:?}"),
             }
             refused += u32::from(Sequence::new(space, 32).is_err());
         }
         assert!(refused > 100);
+    }
+
+    #[test]
+    fn what_is_set_twice_is_refused() {
+        let space = IdSpace::bits(8);
+        let twice =
+            [space.reserve(3).reserve(5), space.reserve_below(2).reserve_below(3), space.odd().even(), space.first(1).first(2)];
+        for space in twice {
+            assert_eq!(space.check(32), Err(Contradiction::Repeated), "{space:?}");
+        }
+    }
+
+    #[test]
+    fn a_contradictory_space_answers_every_question_without_a_panic() {
+        for width in [0, 1, 63, 64, 65, u32::MAX] {
+            for space in [IdSpace::bits(width), IdSpace::bits(width).odd(), IdSpace::bits(width).even().reserve(0).first(u64::MAX)]
+            {
+                for id in [0, 1, u64::MAX] {
+                    _ = (space.contains(id), space.lowest(), space.highest(), space.check(64));
+                }
+                assert!(space.contains(space.first_id()) || space.first_id() == 0, "{space:?}");
+            }
+        }
+        assert_eq!(IdSpace::bits(4).first(99).first_id(), 0);
+        assert_eq!(IdSpace::bits(4).reserve_below(16).first_id(), 0);
     }
 
     #[test]

@@ -63,7 +63,7 @@ where
 
     /// How many IDs ended leases could not give back: nobody gets them (with [`Wrap`], not in that round).
     pub fn gaps(&self) -> u64 {
-        self.gaps.load(ord!("counter-9", Relaxed))
+        self.gaps.load(ord!("counter-8", Relaxed))
     }
 
     /// Takes up to `most` neighbouring IDs; `None` at the end. A compare-and-swap, so that it takes none past the end.
@@ -76,7 +76,7 @@ where
                 Self::IDS.ascending_block(count, most.into())?
             };
             // Linearization point of all its IDs.
-            match self.count.compare_exchange(count, block.count_after, ord!("counter-10", Relaxed), ord!("counter-11", Relaxed)) {
+            match self.count.compare_exchange(count, block.count_after, ord!("counter-9", Relaxed), ord!("counter-10", Relaxed)) {
                 Ok(_) => return Some(block),
                 Err(found) => count = found,
             }
@@ -89,8 +89,8 @@ where
             return;
         }
         let count = count_after.wrapping_sub(unused);
-        if self.count.compare_exchange(count_after, count, ord!("counter-12", Relaxed), ord!("counter-13", Relaxed)).is_err() {
-            self.gaps.fetch_add(unused, ord!("counter-14", Relaxed));
+        if self.count.compare_exchange(count_after, count, ord!("counter-11", Relaxed), ord!("counter-12", Relaxed)).is_err() {
+            self.gaps.fetch_add(unused, ord!("counter-13", Relaxed));
         }
     }
 
@@ -120,33 +120,26 @@ where
         Self::IDS.wrapping_start::<S>(id).map(|count| Self::at(count.wrapping_add(1)))
     }
 
-    /// The next ID. Wait-free but for reserved values, where it is lock-free.
+    /// The next ID. Wait-free, but lock-free where it meets a reserved value.
     #[inline]
     pub fn next_id(&self) -> S::Word {
         // Linearization point: the counter's step. One read-modify-write is one ID: nothing is read again.
         let count = self.count.fetch_add(1, ord!("counter-6", Relaxed));
         let id = Self::IDS.wrapping_id(count);
         if Self::IDS.is_reserved(id) {
-            return self.next_after_reserved(id);
+            return self.next_after_reserved();
         }
         S::Word::truncate(id)
     }
 
-    /// Takes as many counts as lead out of the reserved values at once, and the last of them for its ID.
-    ///
-    /// Callers that meet in the reserved values each take that many: the values between become gaps, never duplicates.
+    /// The count was that of a reserved value. Takes the next ID with a compare-and-swap, which steps exactly as far as from the counter's
+    /// value to that ID: steps that callers made without looking would add up, over the next IDs and a whole round of a small space.
     #[cold]
     #[inline(never)]
-    fn next_after_reserved(&self, mut id: u64) -> S::Word {
-        loop {
-            let steps = Self::IDS.counts_out_of_reserved(id);
-            let count = self.count.fetch_add(steps, ord!("counter-7", Relaxed)).wrapping_add(steps - 1);
-            id = Self::IDS.wrapping_id(count);
-            // Only if other callers moved the counter meanwhile can the last count be a reserved one again.
-            if !Self::IDS.is_reserved(id) {
-                return S::Word::truncate(id);
-            }
-        }
+    fn next_after_reserved(&self) -> S::Word {
+        let block = self.take_block(1);
+        // A generator that wraps always has a next ID.
+        S::Word::truncate(block.map_or(0, |block| block.first))
     }
 }
 
@@ -160,23 +153,24 @@ where
     /// A generator whose next ID is `id`: for a counter that outlives its connection or its process.
     ///
     /// # Errors
-    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity or below the first ID.
+    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity, below the first ID, or one that the generator
+    /// never hands out because of the [`GUARD_BAND`](super::GUARD_BAND).
     pub fn starting_at(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
         Self::IDS.ascending_start::<S>(id).map(Self::at)
     }
 
-    /// A generator whose next ID is the one after `id`, the last one used before; after the highest ID it is exhausted.
+    /// A generator whose next ID is the one after `id`, the last one used before; after the last ID of all it is exhausted.
     ///
     /// # Errors
-    /// As [`starting_at`](Self::starting_at).
+    /// [`NotInSpace`] with `id` if it is reserved, too wide, of the other parity or below the first ID.
     pub fn resume_after(id: S::Word) -> Result<Self, NotInSpace<S::Word>> {
-        Self::IDS.ascending_start::<S>(id).map(|count| Self::at(count + 1))
+        Self::IDS.ascending_resume::<S>(id).map(Self::at)
     }
 
     /// The next ID. Wait-free.
     ///
     /// # Errors
-    /// [`Exhausted`] once all have been handed out, then always.
+    /// [`Exhausted`] once all have been handed out or are held by leases. It stays so, unless a lease ends and gives some back.
     #[inline]
     pub fn try_next_id(&self) -> Result<S::Word, Exhausted> {
         // Refuse before the step: a caller steps over the end at most once, since it never again reads a value before its own step.
@@ -184,7 +178,7 @@ where
             return Err(Exhausted);
         }
         // Linearization point of a success. The guard band absorbs the callers that look at the last moment.
-        let count = self.count.fetch_add(1, ord!("counter-8", Relaxed));
+        let count = self.count.fetch_add(1, ord!("counter-7", Relaxed));
         if count >= Self::CAPACITY {
             return Err(Exhausted);
         }

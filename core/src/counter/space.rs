@@ -24,6 +24,8 @@ pub struct IdSpace {
     first: Option<u64>,
     reserved_below: u64,
     reserved: Option<u64>,
+    /// Something was set a second time.
+    repeated: bool,
 }
 
 /// Why an [`IdSpace`] cannot exist.
@@ -32,6 +34,8 @@ pub struct IdSpace {
 pub enum Contradiction {
     /// The width is 0, more than 64, or more than the generator's word has.
     Width,
+    /// Parity, first value, low range or the one reserved value is set twice: one of the two would be forgotten.
+    Repeated,
     /// Every value is reserved, so no ID is left.
     Empty,
     /// The value to begin with does not fit the width, has the wrong parity or is reserved.
@@ -45,6 +49,7 @@ impl Contradiction {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Width => "the width of an IdSpace is 1 to 64 bits and at most that of its word",
+            Self::Repeated => "parity, first value, low range or reserved value of the IdSpace is set twice",
             Self::Empty => "every value of the IdSpace is reserved: no ID is left",
             Self::First => "the first ID does not fit the width, has the wrong parity or is reserved",
             Self::Reserved => "the reserved value does not fit the width or has the wrong parity",
@@ -63,35 +68,40 @@ impl core::error::Error for Contradiction {}
 impl IdSpace {
     /// All values of `width` bits, 1 to 64, in steps of 1.
     pub const fn bits(width: u32) -> Self {
-        Self { width, parity: None, first: None, reserved_below: 0, reserved: None }
+        Self { width, parity: None, first: None, reserved_below: 0, reserved: None, repeated: false }
     }
 
     /// Only odd values, in steps of 2.
     pub const fn odd(mut self) -> Self {
+        self.repeated |= self.parity.is_some();
         self.parity = Some(1);
         self
     }
 
     /// Only even values, in steps of 2.
     pub const fn even(mut self) -> Self {
+        self.repeated |= self.parity.is_some();
         self.parity = Some(0);
         self
     }
 
     /// Begins with `id` instead of the lowest value.
     pub const fn first(mut self, id: u64) -> Self {
+        self.repeated |= self.first.is_some();
         self.first = Some(id);
         self
     }
 
     /// Never hands out a value below `limit`.
     pub const fn reserve_below(mut self, limit: u64) -> Self {
+        self.repeated |= self.reserved_below > 0;
         self.reserved_below = limit;
         self
     }
 
     /// Never hands out `id`, in addition to the low range.
     pub const fn reserve(mut self, id: u64) -> Self {
+        self.repeated |= self.reserved.is_some();
         self.reserved = Some(id);
         self
     }
@@ -103,6 +113,9 @@ impl IdSpace {
     pub const fn check(self, word_bits: u32) -> Result<(), Contradiction> {
         if self.width == 0 || self.width > word_bits || self.width > 64 {
             return Err(Contradiction::Width);
+        }
+        if self.repeated {
+            return Err(Contradiction::Repeated);
         }
         if let Some(id) = self.reserved
             && !self.fits(id)
@@ -162,16 +175,22 @@ impl IdSpace {
         if self.contains(id) { Some(id) } else { None }
     }
 
-    /// The ID that a new generator hands out first; 0 where [`check`](Self::check) fails.
+    /// The ID that a new generator hands out first; 0 where [`check`](Self::check) finds that there is none.
     pub const fn first_id(self) -> u64 {
         match (self.first, self.lowest()) {
-            (Some(id), _) | (None, Some(id)) => id,
-            (None, None) => 0,
+            (Some(id), _) if self.contains(id) => id,
+            (None, Some(id)) => id,
+            _ => 0,
         }
     }
 
+    /// The highest value of the width, also of the impossible ones: 0 for no bits, all ones for more than 64.
     pub(crate) const fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.width)
+        match self.width {
+            0 => 0,
+            width if width >= 64 => u64::MAX,
+            width => (1 << width) - 1,
+        }
     }
 
     /// The one reserved value beside the low range, if it has the width and parity of the space.
@@ -203,7 +222,7 @@ impl IdSpace {
     /// The highest value of the right width and parity, reserved or not.
     pub(crate) const fn top(self) -> u64 {
         match self.parity {
-            Some(0) => self.mask() - 1,
+            Some(0) => self.mask() & !1,
             _ => self.mask(),
         }
     }
@@ -284,6 +303,15 @@ impl IdSpace {
 /// # struct Frame;
 /// # impl Space for Frame { type Word = u32;
 /// const SPACE: IdSpace = IdSpace::bits(12).odd().reserve(0xfff).first(2);
+/// # }
+/// # let frames = OwnerIds::<Frame>::new();
+/// ```
+/// Something set twice, which would forget the first:
+/// ```compile_fail
+/// # use jeton_core::counter::{IdSpace, OwnerIds, Space};
+/// # struct Frame;
+/// # impl Space for Frame { type Word = u32;
+/// const SPACE: IdSpace = IdSpace::bits(12).reserve(0xfff).reserve(0xffe);
 /// # }
 /// # let frames = OwnerIds::<Frame>::new();
 /// ```

@@ -23,7 +23,7 @@ struct Stripe<W: SharedWord> {
 
 /// A count that many threads add to, spread over `N` stripes so that they need not meet on a word. It only grows.
 ///
-/// `W` is the word, `u64` or `u32`; sums wrap modulo the word. Each stripe stands on cache lines of its own, on targets with caches.
+/// `W` is the word, `u64` or `u32`; sums wrap modulo the word. In a `static`, `u64` needs a target that loads 64 bits at once. Each stripe stands on cache lines of its own, on targets with caches.
 ///
 /// # Ordering
 /// Orders nothing: a count says how much was added, and publishes nothing else.
@@ -78,7 +78,7 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     #[inline]
     pub fn add(&self, near: usize, value: W) {
         if let Some(stripe) = self.stripes.get(near % N) {
-            stripe.shared.fetch_add(value.widen(), ord!("counter-15", Relaxed));
+            stripe.shared.fetch_add(value.widen(), ord!("counter-14", Relaxed));
         }
     }
 
@@ -87,10 +87,10 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     /// While nobody drains, it lies between the count at the start of the call and that at its end.
     pub fn sum(&self) -> W {
         let sum = self.stripes.iter().map(|stripe| {
-            // Acquire pairs with counter-22: `own` is then read at least as new as the drain that set `drained` read it (I7).
-            let drained = stripe.drained.load(ord!("counter-16", Acquire));
-            let own = stripe.own.load(ord!("counter-17", Relaxed));
-            let shared = stripe.shared.load(ord!("counter-18", Relaxed));
+            // Acquire pairs with counter-21: `own` is then read at least as new as the drain that set `drained` read it (I7).
+            let drained = stripe.drained.load(ord!("counter-15", Acquire));
+            let own = stripe.own.load(ord!("counter-16", Relaxed));
+            let shared = stripe.shared.load(ord!("counter-17", Relaxed));
             own.wrapping_sub(drained).wrapping_add(shared)
         });
         W::truncate(sum.fold(0, u64::wrapping_add))
@@ -101,7 +101,7 @@ impl<W: SharedWord, const N: usize> StripedCounter<W, N> {
     /// Of an addition that runs meanwhile, this drain or a later one gets the whole: nothing is lost and nothing comes twice.
     pub fn drain(&self) -> W {
         let drained = self.stripes.iter().map(|stripe| {
-            let shared = stripe.shared.swap(0, ord!("counter-19", Relaxed));
+            let shared = stripe.shared.swap(0, ord!("counter-18", Relaxed));
             shared.wrapping_add(stripe.drain_own())
         });
         W::truncate(drained.fold(0, u64::wrapping_add))
@@ -123,11 +123,11 @@ impl<W: SharedWord> Stripe<W> {
     /// The owner adds meanwhile and never waits, so its word cannot be set to 0: the drain moves a second word up to it.
     fn drain_own(&self) -> u64 {
         loop {
-            // Acquire pairs with counter-22 of the drain before: see `sum`.
-            let drained = self.drained.load(ord!("counter-20", Acquire));
-            let own = self.own.load(ord!("counter-21", Relaxed));
-            // Release pairs with counter-16 and counter-20.
-            let moved = self.drained.compare_exchange(drained, own, ord!("counter-22", Release), ord!("counter-23", Relaxed));
+            // Acquire pairs with counter-21 of the drain before: see `sum`.
+            let drained = self.drained.load(ord!("counter-19", Acquire));
+            let own = self.own.load(ord!("counter-20", Relaxed));
+            // Release pairs with counter-15 and counter-19.
+            let moved = self.drained.compare_exchange(drained, own, ord!("counter-21", Release), ord!("counter-22", Relaxed));
             if moved.is_ok() {
                 return own.wrapping_sub(drained);
             }
@@ -136,14 +136,20 @@ impl<W: SharedWord> Stripe<W> {
 
     #[inline]
     fn add_own(&self, value: u64) {
-        let own = self.own.load(ord!("counter-24", Relaxed));
-        self.own.store(own.wrapping_add(value), ord!("counter-25", Relaxed));
+        let own = self.own.load(ord!("counter-23", Relaxed));
+        self.own.store(own.wrapping_add(value), ord!("counter-24", Relaxed));
     }
 }
 
 /// A stripe of a [`StripedCounter`] that one owner adds to. Dropping it hands it on.
 ///
 /// `Send` but not `Sync`: it moves between threads, and only one at a time uses it.
+/// ```compile_fail
+/// # use jeton_core::counter::StripedCounter;
+/// fn share<T: Sync>(_: T) {}
+/// # let counter = StripedCounter::<u32, 1>::new();
+/// share(counter.claim());
+/// ```
 pub struct OwnStripe<'a, W: SharedWord> {
     stripe: &'a Stripe<W>,
     /// Not `Sync`, as a `Cell`: one thread at a time adds (I6).
@@ -179,5 +185,35 @@ impl<W: SharedWord, const N: usize> fmt::Debug for StripedCounter<W, N> {
 impl<W: SharedWord> fmt::Debug for OwnStripe<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnStripe").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{format, string::String, vec::Vec};
+
+    use super::*;
+
+    /// Of each stripe what its owner and what everybody added.
+    fn parts<const N: usize>(counter: &StripedCounter<u32, N>) -> Vec<String> {
+        counter.stripes.iter().map(|stripe| format!("{:?} {:?}", stripe.own, stripe.shared)).collect()
+    }
+
+    #[test]
+    fn near_says_which_stripe_modulo_their_number() {
+        let counter = StripedCounter::<u32, 3>::new();
+        for near in [0, 1, 4, 302, 3000] {
+            counter.add(near, 1);
+        }
+        assert_eq!(parts(&counter), ["OwnerU32(0) AtomicU32(2)", "OwnerU32(0) AtomicU32(2)", "OwnerU32(0) AtomicU32(1)"]);
+    }
+
+    #[test]
+    fn an_owner_writes_its_stripe_alone_and_without_one_it_adds_shared() {
+        let counter = StripedCounter::<u32, 2>::new();
+        counter.add_at_own(1, 5);
+        counter.add_at_own(2, 7);
+        assert_eq!(parts(&counter), ["OwnerU32(0) AtomicU32(7)", "OwnerU32(5) AtomicU32(0)"]);
     }
 }

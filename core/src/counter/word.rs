@@ -30,6 +30,10 @@ pub trait Word: Copy + Ord + core::fmt::Debug + core::fmt::Display + core::hash:
 ///
 /// `u32` on every target with read-modify-writes; `u64` where portable-atomic has them. On a chip without compare-and-swap both
 /// come with the feature of portable-atomic that the final user chooses.
+#[diagnostic::on_unimplemented(
+    message = "this target has no read-modify-writes of `{Self}`",
+    note = "choose how the program gets them: see `jeton_core::docs::guide`, \"On a chip without compare-and-swap\""
+)]
 pub trait SharedWord: Word {
     #[doc(hidden)]
     type Shared: AtomicWord + core::fmt::Debug;

@@ -149,7 +149,8 @@ macro_rules! bit_pool {
             /// The smallest free ID. Lock-free.
             ///
             /// Of two calls at the same time either may get the smaller one. No smaller ID was free during the whole call, except in
-            /// the same word as an ID that another call, which has not ended, has just allocated or freed.
+            /// the words that another call works on, which has not ended: that of its ID, and while it marks words as full or
+            /// takes marks away, those behind the mark.
             ///
             /// # Errors
             /// [`AllocError::Exhausted`] if at some instant of the call all IDs were allocated; never `Contended`.

@@ -120,15 +120,12 @@ mod weakening {
     use std::{
         eprintln, process,
         string::{String, ToString},
-        sync::{
-            OnceLock,
-            atomic::{AtomicBool, Ordering::Relaxed},
-        },
+        sync::OnceLock,
     };
 
     use super::super::Ordering;
 
-    static REACHED: AtomicBool = AtomicBool::new(false);
+    static REACHED: OnceLock<()> = OnceLock::new();
 
     /// Whether `JETON_WEAKEN` is set, so that numbers of executions mean nothing.
     pub fn weakening() -> bool {
@@ -137,7 +134,7 @@ mod weakening {
 
     /// Whether this process has come to the operation that `JETON_WEAKEN` names.
     pub fn weakened_row_reached() -> bool {
-        REACHED.load(Relaxed)
+        REACHED.get().is_some()
     }
 
     fn setting() -> Option<&'static (String, String)> {
@@ -161,7 +158,7 @@ mod weakening {
     fn weaker(row: &str) -> Option<&'static str> {
         let (weak_row, weaker) = setting()?;
         (weak_row == row).then(|| {
-            REACHED.store(true, Relaxed);
+            _ = REACHED.set(());
             weaker.as_str()
         })
     }

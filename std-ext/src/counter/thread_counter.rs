@@ -9,7 +9,8 @@ use super::thread_number;
 /// A count that many threads add to, each in a stripe of its own. It only grows.
 ///
 /// Of the threads that live at the same time, the first `N` (at most 256) add with a load and a store; any more with a `fetch_add`.
-/// What a thread has counted stays when it ends. Works in the destructors of thread-locals.
+/// What a thread has counted stays when it ends. Works in the destructors of thread-locals. Not for signal handlers: one that
+/// interrupts an addition of its own thread may lose a count.
 ///
 /// # Ordering
 /// Orders nothing, as [`StripedCounter`].
@@ -27,7 +28,7 @@ pub struct ThreadCounter<const N: usize = 64>(StripedCounter<u64, N>);
 impl<const N: usize> ThreadCounter<N> {
     /// Zero.
     pub const fn new() -> Self {
-        const { assert!(N <= thread_number::NUMBERS, "at most 256 threads have numbers") };
+        const { assert!(N <= thread_number::OWN, "at most 256 threads have numbers") };
         Self(StripedCounter::new())
     }
 
@@ -77,7 +78,7 @@ pub struct ThreadGauge<const N: usize = 64>(StripedGauge<u64, N>);
 impl<const N: usize> ThreadGauge<N> {
     /// Zero.
     pub const fn new() -> Self {
-        const { assert!(N <= thread_number::NUMBERS, "at most 256 threads have numbers") };
+        const { assert!(N <= thread_number::OWN, "at most 256 threads have numbers") };
         Self(StripedGauge::new())
     }
 

@@ -2,20 +2,19 @@
 
 use std::cell::Cell;
 
-use jeton_core::{ord, sync::AtomicU32, util::Claim};
+use jeton_core::{sync::AtomicU32, util::Numbers};
 
-/// Threads that have numbers at the same time; any more share.
-pub(crate) const NUMBERS: usize = 256;
+/// Threads that have numbers of their own at the same time; any more share.
+pub(crate) const OWN: usize = 256;
 
 /// The cell of a thread that has not counted yet.
-const UNKNOWN: u32 = u32::MAX;
+const UNKNOWN: usize = usize::MAX;
 
-static CLAIMS: [Claim<AtomicU32>; NUMBERS] = [const { Claim::new() }; NUMBERS];
-static WITHOUT_NUMBER: AtomicU32 = AtomicU32::new(0);
+static NUMBERS: Numbers<AtomicU32, OWN> = Numbers::new();
 
 thread_local! {
     /// Without a destructor: it can be read while the other thread-locals are torn down.
-    static NUMBER: Cell<u32> = const { Cell::new(UNKNOWN) };
+    static NUMBER: Cell<usize> = const { Cell::new(UNKNOWN) };
     static HAND_BACK: HandBack = const { HandBack };
 }
 
@@ -25,39 +24,75 @@ struct HandBack;
 impl Drop for HandBack {
     fn drop(&mut self) {
         // Shared from now on (I3), before another thread can have the number (I1).
-        let number = NUMBER.replace(number_without_claim());
-        if let Some(claim) = CLAIMS.get(number as usize) {
-            claim.release();
-        }
+        NUMBERS.hand_back(NUMBER.replace(NUMBERS.shared()));
     }
 }
 
-/// The number of the current thread if it has taken one, and otherwise one of at least [`NUMBERS`].
+/// The number of the current thread if it has taken one, and otherwise one of at least [`OWN`].
 #[inline]
 pub(crate) fn known() -> usize {
-    NUMBER.get() as usize
+    NUMBER.get()
 }
 
-/// The number of the current thread, taken now if it has not yet; of at least [`NUMBERS`] if others may have it as well.
-#[inline]
+/// The number of the current thread, taken now if it has not yet; of at least [`OWN`] if others may have it as well.
 pub(crate) fn current() -> usize {
-    let number = NUMBER.get();
-    if number == UNKNOWN { take_number() } else { number as usize }
+    if NUMBER.get() == UNKNOWN {
+        // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.
+        NUMBER.set(HAND_BACK.try_with(|_| NUMBERS.take()).unwrap_or_else(|_| NUMBERS.shared()));
+    }
+    NUMBER.get()
 }
 
-#[cold]
-#[inline(never)]
-fn take_number() -> usize {
-    let free = || CLAIMS.iter().position(Claim::try_claim);
-    // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.
-    let number = HAND_BACK.try_with(|_| free()).ok().flatten();
-    let number = number.map_or_else(number_without_claim, |number| number as u32);
-    NUMBER.set(number);
-    number as usize
-}
+#[cfg(test)]
+mod tests {
+    use std::{
+        cell::RefCell,
+        sync::{Barrier, mpsc},
+        thread,
+    };
 
-/// From [`NUMBERS`] up to twice that: spreads the threads over the stripes.
-fn number_without_claim() -> u32 {
-    let threads = WITHOUT_NUMBER.fetch_add(1, ord!("thread-counter-1", Relaxed));
-    NUMBERS as u32 + threads % NUMBERS as u32
+    use super::*;
+
+    /// Also holds all numbers at once, so that the tests here run one after another.
+    #[test]
+    fn a_number_is_its_threads_alone_and_free_again_when_that_ends() {
+        // Many more threads than numbers, one after another: each finds one free.
+        for _ in 0..3 * OWN {
+            assert!(thread::spawn(current).join().expect("no panic") < OWN);
+        }
+
+        let all_alive = Barrier::new(OWN + 20);
+        let take = || {
+            let number = current();
+            all_alive.wait();
+            assert_eq!((current(), known()), (number, number), "the same for life");
+            number
+        };
+        let mut numbers: Vec<usize> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..OWN + 20).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        numbers.sort_unstable();
+        let own = numbers.iter().filter(|&&number| number < OWN).count();
+        numbers.dedup();
+        assert_eq!(numbers.len(), OWN + 20, "no number of its own twice, and the others spread");
+        // The harness' own threads may have numbers, too.
+        assert!((OWN - 8..=OWN).contains(&own), "{own}");
+
+        // A thread-local that is torn down after the number has been handed back, since it was there before.
+        struct Tells(mpsc::Sender<usize>);
+        impl Drop for Tells {
+            fn drop(&mut self) {
+                _ = self.0.send(current());
+            }
+        }
+        thread_local!(static BEFORE: RefCell<Option<Tells>> = const { RefCell::new(None) });
+        let (sender, told) = mpsc::channel();
+        let alive = thread::spawn(move || {
+            BEFORE.set(Some(Tells(sender)));
+            current()
+        });
+        assert!(alive.join().expect("no panic") < OWN);
+        assert!(told.recv().expect("the destructor runs") >= OWN, "shared, once handed back");
+    }
 }

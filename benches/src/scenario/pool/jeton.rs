@@ -1,7 +1,7 @@
 //! Our pools in the rounds. Their storage is leaked: a program that measures makes one pool and ends.
 
 use jeton_core::pool::{
-    self, BitWord, BorrowedBitPool, Cache, Checked, CheckedUser, MagazinePool, PoolUser, Slices, StealableCache, Users,
+    self, BitPool, BitWord, BorrowedBitPool, Cache, Checked, CheckedUser, MagazinePool, PoolUser, Slices, StealableCache, Users,
     bit_pool_words, checked_words,
 };
 
@@ -120,6 +120,43 @@ impl User for pool::User<'_> {
     #[inline(always)]
     fn free(&mut self, id: u32) -> bool {
         pool::User::free(self, id).is_ok()
+    }
+}
+
+/// The most IDs of a round.
+const MOST: usize = 100_000;
+
+/// A `BitPool` with its words inside, as in a `static`.
+pub type OwnBitPool = BitPool<MOST, { bit_pool_words(MOST as u32) }>;
+
+impl Pool for OwnBitPool {
+    type Id = u32;
+    type User<'p> = &'p Self;
+
+    /// In rounds of 100,000 IDs.
+    const TO_THE_LAST_ID: bool = true;
+
+    fn with(ids: u32, _users: u32) -> Self {
+        assert!(ids as usize <= MOST, "at most 100,000 IDs");
+        Self::new()
+    }
+
+    fn user(&self, _number: u32) -> &Self {
+        self
+    }
+}
+
+impl User for &OwnBitPool {
+    type Id = u32;
+
+    #[inline(always)]
+    fn alloc(&mut self) -> Option<u32> {
+        OwnBitPool::alloc(self).ok()
+    }
+
+    #[inline(always)]
+    fn free(&mut self, id: u32) -> bool {
+        OwnBitPool::free(self, id).is_ok()
     }
 }
 
