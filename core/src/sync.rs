@@ -311,6 +311,18 @@ macro_rules! shared_word {
                 step!(self, |_| "store", store!(self.0, value, ordering), |_done| value.into())
             }
 
+            /// One store over a value that others meanwhile replace by itself at most.
+            ///
+            /// For loom a swap: it puts read-modify-writes of a word into one order, but not a plain store beside them, and would let
+            /// two of them read the same value.
+            #[inline(always)]
+            pub fn store_over(&self, value: $value, ordering: Ordering) {
+                #[cfg(not(jeton_loom))]
+                self.store(value, ordering);
+                #[cfg(jeton_loom)]
+                self.swap(value, ordering);
+            }
+
             /// Adds, wrapping round; returns the value before.
             #[inline(always)]
             pub fn fetch_add(&self, value: $value, ordering: Ordering) -> $value {

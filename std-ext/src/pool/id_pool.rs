@@ -93,7 +93,7 @@ impl IdPool {
         if u64::from(base) + u64::from(capacity) > 1 << 32 {
             return Err(IdPoolError::Range(RangeError::PastLastId { base, capacity }));
         }
-        let users = users.clamp(1, thread_number::NUMBERS).next_power_of_two();
+        let users = users.clamp(1, thread_number::OWN).next_power_of_two();
         let pool = MagazinePool::over_storage(BoxedBlocks::new(capacity)?, base, capacity)?;
         let ids = StealableCache::over_storage(pool, BoxedUsers::new(users)?);
         Ok(Self(Arc::new(Shared { ids, users_mask: users - 1, waiters: Waiters::new() })))

@@ -3,100 +3,99 @@
 use core::fmt;
 
 use super::{
-    magazines::{CACHE, Count, Magazines},
+    magazines::Magazines,
     parts::{Parts, ROUNDS},
     storage::BLOCK,
-    word::Version,
+    word::{UserBits, UserWord},
 };
 use crate::{
     const_fn, ord,
     pool::{AllocError, FreeError, IdRange, Pool, SliceError},
-    sync::{AtomicU32, Ordering, UnsafeCell},
+    sync::UnsafeCell,
+    util::Padded,
 };
 
+#[cfg(not(target_pointer_width = "64"))]
+type AtomicWord = crate::sync::AtomicU32;
+#[cfg(target_pointer_width = "64")]
+type AtomicWord = crate::sync::AtomicU64;
+
 /// The memory of one user of a [`StealableCache`](super::StealableCache), on cache lines of its own.
-#[cfg_attr(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "powerpc64"), repr(align(128)))]
-#[cfg_attr(
-    all(any(target_arch = "x86", target_arch = "riscv64", target_arch = "loongarch64"), not(target_os = "none")),
-    repr(align(64))
-)]
-pub struct UserCell {
-    /// See [`Version`].
-    version: AtomicU32,
-    /// Written by whoever is inside; others look only whether it is worth entering.
-    count: Count,
+pub struct UserCell(Padded<Inner>);
+
+struct Inner {
+    /// See [`UserWord`].
+    word: AtomicWord,
     ids: UnsafeCell<Magazines>,
 }
 
-// SAFETY: I8: the cell is accessed only by whoever is inside, and entering and leaving hand it on with acquire and release.
+// SAFETY: I8: `ids` is accessed only by whoever is inside, and entering and leaving hand it on with acquire and release.
 unsafe impl Sync for UserCell {}
 
 impl UserCell {
     const_fn! {
         /// No IDs.
         pub const fn new() -> Self {
-            Self { version: AtomicU32::new(0), count: Count::new(), ids: UnsafeCell::new(Magazines::new()) }
+            Self(Padded::new(Inner { word: AtomicWord::new(0), ids: UnsafeCell::new(Magazines::new()) }))
         }
     }
 
-    /// Whether the caller is inside now. If not, somebody else is, and the caller does something else: it never waits.
+    /// Enters. The caller is inside now, unless the word that it gets says that somebody else is: then the caller does something
+    /// else, and never waits.
     #[inline(always)]
-    fn enter(&self) -> bool {
-        // Acquire pairs with both ways of leaving (magazine-42, magazine-44). Only this bit of the old word is used: `lock bts`.
-        self.version.fetch_or(Version::BUSY, ord!("magazine-40", Acquire)) & Version::BUSY == 0
+    fn enter(&self) -> UserWord {
+        // Acquire pairs with `leave`.
+        UserWord(self.0.word.swap(UserWord::INSIDE.0, ord!("magazine-40", Acquire)))
     }
 
-    /// Leaves; the version is another one than before.
+    /// Leaves `word` behind: the one that was found, if nothing has changed.
     #[inline(always)]
-    fn leave(&self) {
-        // Whoever else writes the word meanwhile sets a bit that is set: a plain store loses nothing (I8).
-        let inside = Version(self.version.load(ord!("magazine-41", Relaxed)));
-        // Release pairs with the next enter.
-        self.put_version(inside.after_change(), ord!("magazine-42", Release));
+    fn leave(&self, word: UserWord) {
+        // Others put in meanwhile what is there already, so that a store loses nothing (I8). Release pairs with the next `enter`.
+        self.0.word.store_over(word.0, ord!("magazine-41", Release));
     }
 
-    /// A plain store. For loom a swap: it has no order between a plain store and the read-modify-writes of others beside it, and
-    /// would let two of these enter on the same value.
-    #[inline(always)]
-    fn put_version(&self, version: Version, ordering: Ordering) {
-        #[cfg(not(jeton_loom))]
-        self.version.store(version.0, ordering);
-        #[cfg(jeton_loom)]
-        self.version.swap(version.0, ordering);
-    }
-
-    /// Leaves everything as it was, also the version. Returns it.
-    fn leave_unchanged(&self) -> Version {
-        let version = Version(self.version.load(ord!("magazine-43", Relaxed))).unchanged();
-        // Release pairs with the next enter: that one overwrites what was read here.
-        self.put_version(version, ord!("magazine-44", Release));
-        version
-    }
-
-    /// Enters if that seems worth it. Returns the number of IDs.
-    fn enter_if_any(&self) -> Option<usize> {
-        if self.count.get() == 0 || Version(self.version.load(ord!("magazine-47", Relaxed))).is_busy() || !self.enter() {
-            return None;
+    /// Enters if that seems worth it. The word, which has an ID at least.
+    fn enter_if_any(&self) -> Option<UserWord> {
+        UserWord(self.0.word.load(ord!("magazine-42", Relaxed))).last()?;
+        let inside = self.enter();
+        if inside.last().is_none() && !inside.is_busy() {
+            self.leave(inside);
         }
-        match self.count.get() {
-            0 => {
-                self.leave_unchanged();
-                None
-            }
-            count => Some(count),
-        }
+        inside.last().map(|_| inside)
     }
 
-    /// Calls `f` with every ID. Exact while nobody uses it.
+    /// The word as it is, by a read-modify-write that changes nothing: a load may give an old one.
+    fn look(&self) -> UserWord {
+        // Acquire pairs with `leave`: what the one inside did comes before this look.
+        UserWord(self.0.word.fetch_or(0, ord!("magazine-43", Acquire)))
+    }
+
+    /// The word, once more after [`look`](Self::look). Relaxed: the loads between acquire, and this comes after them.
+    fn look_again(&self) -> UserWord {
+        UserWord(self.0.word.load(ord!("magazine-44", Relaxed)))
+    }
+
+    /// Calls `f` with the IDs.
+    ///
+    /// # Safety
+    /// The caller is inside (I8).
+    #[inline(always)]
+    unsafe fn with<R>(&self, f: impl FnOnce(&mut Magazines) -> R) -> R {
+        // SAFETY: I8: as the caller promises, nobody else has the IDs.
+        self.0.ids.with_mut(|ids| f(unsafe { &mut *ids }))
+    }
+
+    /// Calls `f` with every ID. Exact, since nobody uses it meanwhile.
     pub(super) fn for_each(&mut self, parts: &Parts<'_>, mut f: impl FnMut(u32)) {
-        let count = self.count.get();
+        let count = self.estimate();
         // SAFETY: I8: `&mut self`: nobody is inside.
-        self.ids.with(|ids| unsafe { &*ids }.first(count).iter().for_each(|index| f(parts.id(*index))));
+        unsafe { self.with(|ids| ids.first(count as usize).iter().for_each(|index| f(parts.id(*index)))) }
     }
 
-    /// How many IDs it had at some moment of the call.
+    /// How many IDs it had at some moment of the call, none if somebody was inside.
     pub(super) fn estimate(&self) -> u32 {
-        self.count.get() as u32
+        UserWord(self.0.word.load(ord!("magazine-45", Relaxed))).count() as u32
     }
 }
 
@@ -130,78 +129,63 @@ impl<'a> User<'a> {
     /// are); [`Contended`](AllocError::Contended) if it found none while others were moving some.
     #[inline]
     pub fn alloc(&self) -> Result<u32, AllocError> {
-        if !self.cell.enter() {
-            return self.alloc_while_busy();
-        }
-        match self.cell.count.get().checked_sub(1) {
-            Some(last) => Ok(self.pop(last)),
-            None => self.alloc_while_empty(),
+        let found = self.cell.enter();
+        match found.last() {
+            Some(last) => Ok(self.pop(found, last)),
+            None => self.alloc_elsewhere(found),
         }
     }
 
-    /// Takes the last ID, whose place is `last`, and leaves.
+    /// Takes the last ID of the word `inside`, whose place is `last`, and leaves.
     #[inline(always)]
-    fn pop(&self, last: usize) -> u32 {
+    fn pop(&self, inside: UserWord, last: usize) -> u32 {
         // SAFETY: I1: `last` is less than the count, which is at most CACHE. I8: this caller is inside.
-        let index = self.cell.ids.with(|ids| unsafe { (*ids).at(last) });
-        self.cell.count.decrement();
+        let index = unsafe { self.cell.with(|ids| ids.at(last)) };
         // The linearization point.
-        self.cell.leave();
+        self.cell.leave(inside.popped());
         self.parts.id(index)
     }
 
+    /// Looks again as long as that may help; at first, it has `found` its own magazines empty or busy.
     #[cold]
     #[inline(never)]
-    fn alloc_while_busy(&self) -> Result<u32, AllocError> {
-        self.alloc_after(self.alloc_beside())
-    }
-
-    /// Inside.
-    #[cold]
-    #[inline(never)]
-    fn alloc_while_empty(&self) -> Result<u32, AllocError> {
-        self.alloc_after(self.alloc_inside())
-    }
-
-    /// Looks again as long as that may help, after the first look has `found` an ID or not.
-    #[inline]
-    fn alloc_after(&self, mut found: Option<u32>) -> Result<u32, AllocError> {
-        for _ in 0..ROUNDS {
-            if let Some(id) = found {
+    fn alloc_elsewhere(&self, mut found: UserWord) -> Result<u32, AllocError> {
+        for round in 0.. {
+            let id = if found.is_busy() { self.alloc_beside() } else { self.alloc_inside(found) };
+            if let Some(id) = id {
                 return Ok(id);
+            }
+            if round == ROUNDS {
+                break;
             }
             if self.all_are_empty() {
                 return Err(AllocError::Exhausted);
             }
-            found = if self.cell.enter() { self.alloc_inside() } else { self.alloc_beside() };
+            found = self.cell.enter();
         }
-        found.ok_or(AllocError::Contended)
+        Err(AllocError::Contended)
     }
 
     /// Inside of its own magazines, which it fills if they are empty. Leaves.
-    fn alloc_inside(&self) -> Option<u32> {
-        if self.cell.count.get() == 0 {
-            self.cell.count.set(self.fill());
-        }
-        match self.cell.count.get().checked_sub(1) {
-            Some(last) => Some(self.pop(last)),
+    fn alloc_inside(&self, found: UserWord) -> Option<u32> {
+        let inside = if found.count() == 0 { found.filled(self.fill()) } else { found };
+        match inside.last() {
+            Some(last) => Some(self.pop(inside, last)),
             None => {
-                self.cell.leave_unchanged();
+                self.cell.leave(inside);
                 None
             }
         }
     }
 
-    /// Fills its empty magazines with what is outside magazines, or with half of somebody else's.
+    /// Fills its empty magazines with what is outside magazines, or with half of somebody else's. Returns how many IDs there are.
     fn fill(&self) -> usize {
-        self.cell.ids.with_mut(|ids| {
-            // SAFETY: I8: this caller is inside.
-            let ids = unsafe { &mut *ids };
-            match ids.fill(&self.parts, self.users.len()) {
-                0 => self.steal(ids),
-                filled => filled,
-            }
-        })
+        let fill = |ids: &mut Magazines| match ids.fill(&self.parts, self.users.len()) {
+            0 => self.steal(ids),
+            filled => filled,
+        };
+        // SAFETY: I8: this caller is inside.
+        unsafe { self.cell.with(fill) }
     }
 
     /// The others, from the next one on.
@@ -211,52 +195,42 @@ impl<'a> User<'a> {
     }
 
     fn steal(&self, ids: &mut Magazines) -> usize {
-        for victim in self.others() {
-            let Some(count) = victim.enter_if_any() else { continue };
-            let (stolen, left) = victim.ids.with_mut(|from| {
-                // SAFETY: I8: this caller is inside of the victim too, and that is another cell than its own.
-                ids.steal(unsafe { &mut *from }, count)
-            });
-            victim.count.set(left);
-            victim.leave();
-            return stolen;
-        }
-        0
+        let Some((victim, inside)) = self.enter_other() else { return 0 };
+        // SAFETY: I8: this caller is inside of the victim too, and that is another cell than its own.
+        let (stolen, left) = unsafe { victim.with(|from| ids.steal(from, inside.count())) };
+        victim.leave(inside.with_count(left));
+        stolen
+    }
+
+    /// Enters another user that has an ID at least.
+    fn enter_other(&self) -> Option<(&'a UserCell, UserWord)> {
+        self.others().find_map(|other| other.enter_if_any().map(|inside| (other, inside)))
     }
 
     /// Somebody else is inside of its own magazines: one ID from anywhere else.
     fn alloc_beside(&self) -> Option<u32> {
-        let from_other = || {
-            let (other, count) = self.others().find_map(|other| other.enter_if_any().map(|count| (other, count)))?;
-            Some(Self { cell: other, ..*self }.pop(count - 1))
-        };
+        if let Some((other, inside)) = self.enter_other() {
+            return inside.last().map(|last| Self { cell: other, ..*self }.pop(inside, last));
+        }
         let fresh = || self.parts.mint(1, 1).map(|(index, _)| index);
-        let shared = || self.parts.take_spilled().or_else(|| self.parts.take_one()).or_else(fresh);
-        from_other().or_else(|| shared().map(|index| self.parts.id(index)))
+        let index = self.parts.take_spilled().or_else(|| self.parts.take_one()).or_else(fresh);
+        index.map(|index| self.parts.id(index))
     }
 
     /// Whether there was nothing anywhere at one instant: every user empty with nobody inside, and nothing outside magazines (I7).
     ///
     /// First all are seen empty, then all are seen unchanged; at the moment between, all were empty together.
     fn all_are_empty(&self) -> bool {
-        let look = self.parts.look();
-        let mut versions = 0_u32;
-        for user in self.users {
-            if !user.enter() {
-                return false;
-            }
-            let count = user.count.get();
-            versions = versions.wrapping_add(user.leave_unchanged().0);
-            if count != 0 {
-                return false;
-            }
-        }
-        if !self.parts.is_bare() {
-            return false;
-        }
-        // Versions only grow, so that none has changed if their sum has not. Relaxed: the first look at each and `is_bare` acquired.
-        let again = self.users.iter().map(|user| user.version.load(ord!("magazine-48", Relaxed)));
-        again.fold(0, u32::wrapping_add) == versions && self.parts.is_unmoved(look)
+        let depot = self.parts.look();
+        let Some(versions) = self.sum_of_empty(UserCell::look) else { return false };
+        // Versions only grow, so that none has changed if their sum has not.
+        self.parts.is_bare() && self.sum_of_empty(UserCell::look_again) == Some(versions) && self.parts.is_unmoved(depot)
+    }
+
+    /// The sum of the users' words, if `look` finds each of them empty, with nobody inside.
+    fn sum_of_empty(&self, look: fn(&UserCell) -> UserWord) -> Option<UserBits> {
+        let mut words = self.users.iter().map(look);
+        words.try_fold(0, |sum: UserBits, word| (word.room() == Some(0)).then(|| sum.wrapping_add(word.0)))
     }
 
     /// Takes an ID back, from whichever user. It waits for nobody and never fails for want of room.
@@ -277,50 +251,43 @@ impl<'a> User<'a> {
     #[doc(hidden)]
     #[inline]
     pub fn free_and_tell(&self, id: u32) -> Result<bool, FreeError> {
-        if !self.cell.enter() {
-            return self.free_beside(self.parts.index(id));
-        }
-        let count = self.cell.count.get();
         let index = self.parts.index(id);
-        // Inside, so that whoever pressed before having looked in here is noticed.
-        if self.parts.is_below_guard(index) && count < CACHE {
-            self.push(index, count);
-            return Ok(false);
+        let found = self.cell.enter();
+        match found.room() {
+            // The guard is read inside, so that whoever pressed before having looked in here is noticed.
+            Some(place) if self.parts.is_below_guard(index) => {
+                self.push(found, place, index);
+                Ok(false)
+            }
+            _ if found.is_busy() => self.free_beside(index),
+            _ => self.free_inside(found, index),
         }
-        self.free_inside(index)
     }
 
-    /// Adds an ID to fewer than CACHE, and leaves.
+    /// Adds an ID to those of the word `inside`, at `place`, and leaves.
     #[inline(always)]
-    fn push(&self, index: u32, count: usize) {
-        self.cell.ids.with_mut(|ids| {
-            // SAFETY: I8: this caller is inside.
-            if let Some(place) = unsafe { (*ids).place(count) } {
+    fn push(&self, inside: UserWord, place: usize, index: u32) {
+        let put = |ids: &mut Magazines| {
+            if let Some(place) = ids.place(place) {
                 *place = index;
             }
-        });
-        self.cell.count.increment();
+        };
+        // SAFETY: I8: this caller is inside.
+        unsafe { self.cell.with(put) };
         // The linearization point.
-        self.cell.leave();
+        self.cell.leave(inside.pushed());
     }
 
     #[cold]
     #[inline(never)]
-    fn free_inside(&self, index: u32) -> Result<bool, FreeError> {
-        let pressed = match self.parts.look_at(index) {
-            Ok(pressed) => pressed,
-            Err(refused) => {
-                self.cell.leave_unchanged();
-                return Err(refused);
-            }
-        };
-        let mut count = self.cell.count.get();
-        if count == CACHE {
+    fn free_inside(&self, found: UserWord, index: u32) -> Result<bool, FreeError> {
+        let pressed = self.parts.look_at(index).inspect_err(|_| self.cell.leave(found))?;
+        let inside = match found.room() {
+            Some(_) => found,
             // SAFETY: I8: this caller is inside.
-            count = self.cell.ids.with_mut(|ids| unsafe { (*ids).flush_half(&self.parts) });
-        }
-        self.cell.count.set(count);
-        self.push(index, count);
+            None => found.with_count(unsafe { self.cell.with(|ids| ids.flush_half(&self.parts)) }),
+        };
+        self.push(inside, inside.count(), index);
         Ok(pressed)
     }
 
@@ -343,16 +310,20 @@ impl<'a> User<'a> {
             let Ok(id) = self.alloc() else { break };
             *first = id;
             done += 1;
-            if rest.is_empty() || !self.cell.enter() {
+            if rest.is_empty() {
+                break;
+            }
+            let inside = self.cell.enter();
+            if inside.is_busy() {
                 continue;
             }
-            let count = self.cell.count.get();
+            let count = inside.count();
+            let take = |from: &mut Magazines| {
+                from.first(count).iter().rev().zip(rest).map(|(index, id)| *id = self.parts.id(*index)).count()
+            };
             // SAFETY: I8: this caller is inside.
-            let taken = self.cell.ids.with(|from| unsafe {
-                (*from).first(count).iter().rev().zip(rest).map(|(index, id)| *id = self.parts.id(*index)).count()
-            });
-            self.cell.count.set(count - taken);
-            self.cell.leave();
+            let taken = unsafe { self.cell.with(take) };
+            self.cell.leave(inside.with_count(count - taken));
             done += taken;
         }
         done
@@ -369,12 +340,11 @@ impl<'a> User<'a> {
     /// Gives back to everybody all IDs that are cached here; nothing if somebody is inside. For a user that rests for long:
     /// it is not needed for others to get the IDs.
     pub fn flush(&self) {
-        if self.cell.enter() {
-            let count = self.cell.count.get();
+        let inside = self.cell.enter();
+        if !inside.is_busy() {
             // SAFETY: I8: this caller is inside.
-            self.cell.ids.with_mut(|ids| unsafe { (*ids).flush(count, &self.parts) });
-            self.cell.count.set(0);
-            self.cell.leave();
+            unsafe { self.cell.with(|ids| ids.flush(inside.count(), &self.parts)) };
+            self.cell.leave(inside.with_count(0));
         }
     }
 }
@@ -419,7 +389,7 @@ impl Parts<'_> {
 
 impl fmt::Debug for UserCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserCell").field("count", &self.count.get()).finish_non_exhaustive()
+        f.debug_struct("UserCell").field("count", &self.estimate()).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The packed words, as values with named bits: pure functions, which every atomic operation applies as a whole.
 
+use super::magazines::CACHE;
+
 /// The depot's word: how many calls are moving blocks, and how many have.
 ///
 /// | bits | field |
@@ -22,27 +24,74 @@ impl DepotWord {
     }
 }
 
-/// A stealable user's word: bit 0 says that somebody is inside, the others count what has been changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Version(pub u32);
+/// What a user's word is made of: as wide as a pointer, so that its version hardly ever comes round.
+#[cfg(target_pointer_width = "64")]
+pub(super) type UserBits = u64;
+#[cfg(not(target_pointer_width = "64"))]
+pub(super) type UserBits = u32;
 
-impl Version {
-    /// The bit that whoever enters sets.
-    pub const BUSY: u32 = 1;
+/// A stealable user's word.
+///
+/// | bits | field |
+/// |---|---|
+/// | 0–7 | 0 ..= [`CACHE`]: the IDs it has; 255: somebody is inside, who keeps the word meanwhile |
+/// | 8– | version: how often the IDs have changed, modulo 2^56, or 2^24 where pointers have 32 bits |
+///
+/// Nothing in here takes a place of its own for "somebody is inside": one comparison finds both that and an empty, or a full, user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UserWord(pub UserBits);
+
+impl UserWord {
+    /// What whoever enters puts in.
+    pub const INSIDE: Self = Self(0xff);
+    const VERSION: UserBits = 0x100;
+
+    const fn low(self) -> u8 {
+        self.0 as u8
+    }
 
     /// Somebody is inside.
     pub const fn is_busy(self) -> bool {
-        self.0 & Self::BUSY != 0
+        self.low() == Self::INSIDE.low()
     }
 
-    /// Outside again, with changes: the carry out of the busy bit is the next version.
-    pub const fn after_change(self) -> Self {
-        Self(self.0.wrapping_add(1))
+    /// How many IDs there are; 0 if somebody is inside.
+    pub const fn count(self) -> usize {
+        if self.is_busy() { 0 } else { self.low() as usize }
     }
 
-    /// Outside again, with everything as it was.
-    pub const fn unchanged(self) -> Self {
-        Self(self.0 & !Self::BUSY)
+    /// The place of the last ID. `None` if there is none, or somebody is inside.
+    #[inline(always)]
+    pub fn last(self) -> Option<usize> {
+        Some(usize::from(self.low().wrapping_sub(1))).filter(|last| *last < CACHE)
+    }
+
+    /// The place for one more ID. `None` if all are taken, or somebody is inside.
+    #[inline(always)]
+    pub fn room(self) -> Option<usize> {
+        Some(usize::from(self.low())).filter(|count| *count < CACHE)
+    }
+
+    /// One ID less. Only if there is one.
+    #[inline(always)]
+    pub const fn popped(self) -> Self {
+        Self(self.0.wrapping_add(Self::VERSION - 1))
+    }
+
+    /// One ID more. Only if there is room.
+    #[inline(always)]
+    pub const fn pushed(self) -> Self {
+        Self(self.0.wrapping_add(Self::VERSION + 1))
+    }
+
+    /// The empty user with `count` IDs, at most [`CACHE`], and the same version: for whoever pops one of them at once.
+    pub const fn filled(self, count: usize) -> Self {
+        Self(self.0 | count as UserBits)
+    }
+
+    /// So many IDs, at most [`CACHE`].
+    pub const fn with_count(self, count: usize) -> Self {
+        Self((self.0 & !0xff | count as UserBits).wrapping_add(Self::VERSION))
     }
 }
 
@@ -62,9 +111,20 @@ mod tests {
 
     #[test]
     fn a_version_changes_with_what_it_guards() {
-        let inside = Version(6 | Version::BUSY);
-        assert!(inside.is_busy());
-        assert_eq!((inside.unchanged(), inside.after_change()), (Version(6), Version(8)));
-        assert_eq!(Version(u32::MAX).after_change(), Version(0));
+        let three = UserWord(0x703);
+        assert_eq!((three.popped(), three.pushed(), three.with_count(1)), (UserWord(0x802), UserWord(0x804), UserWord(0x801)));
+        assert_eq!(UserWord(UserBits::MAX - 0xff).pushed(), UserWord(1), "the version wraps and leaves the count alone");
+    }
+
+    #[test]
+    fn one_comparison_finds_the_ends_and_whoever_is_inside() {
+        let ends = |low| (UserWord(0x700 | low).last(), UserWord(0x700 | low).room());
+        let full = CACHE as UserBits;
+        assert_eq!(ends(0), (None, Some(0)));
+        assert_eq!(ends(1), (Some(0), Some(1)));
+        assert_eq!(ends(full - 1), (Some(CACHE - 2), Some(CACHE - 1)));
+        assert_eq!(ends(full), (Some(CACHE - 1), None));
+        assert_eq!(ends(0xff), (None, None));
+        assert_eq!((UserWord::INSIDE.is_busy(), UserWord::INSIDE.count(), UserWord(full).count()), (true, 0, CACHE));
     }
 }
