@@ -2,7 +2,7 @@
 
 use jeton_core::pool::{
     self, BitPool, BitWord, BorrowedBitPool, Cache, Checked, CheckedUser, MagazinePool, PoolUser, Slices, StealableCache, Users,
-    bit_pool_words, checked_words,
+    bit_pool_words,
 };
 
 use super::{Pool, User};
@@ -52,16 +52,15 @@ impl User for Cache<'_> {
     }
 }
 
-const MOST_CHECKED: u32 = 101_000;
-const CHECKED_WORDS: usize = checked_words(MOST_CHECKED);
+const MOST_CHECKED: usize = 101_000;
 
 /// As [`OwnerCaches`], with a bit an ID that says whether somebody has it.
 #[derive(Debug)]
-pub struct CheckedCaches(Checked<MagazinePool<Slices<'static>>, CHECKED_WORDS>);
+pub struct CheckedCaches(Checked<MagazinePool<Slices<'static>>, MOST_CHECKED>);
 
 impl Pool for CheckedCaches {
     type Id = u32;
-    type User<'p> = CheckedUser<'p, Cache<'p>>;
+    type User<'p> = CheckedUser<'p, Cache<'p>, MOST_CHECKED>;
 
     const TO_THE_LAST_ID: bool = OwnerCaches::TO_THE_LAST_ID;
 
@@ -74,7 +73,7 @@ impl Pool for CheckedCaches {
     }
 }
 
-impl User for CheckedUser<'_, Cache<'_>> {
+impl User for CheckedUser<'_, Cache<'_>, MOST_CHECKED> {
     type Id = u32;
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! `Cache`: one owner's IDs, at the cost of an array access.
 
-use core::{cell::Cell, fmt, marker::PhantomData};
+use core::{cell::Cell, fmt, hint::cold_path, marker::PhantomData};
 
 use super::{
     magazines::{Count, Magazines},
@@ -68,6 +68,11 @@ impl<'p> Cache<'p> {
     /// [`Contended`](AllocError::Contended) if it found none and others were moving some.
     #[inline]
     pub fn alloc(&mut self) -> Result<u32, AllocError> {
+        self.alloc_index().map(|index| self.parts.id(index))
+    }
+
+    #[inline(always)]
+    fn alloc_index(&mut self) -> Result<u32, AllocError> {
         match self.count.get().checked_sub(1) {
             Some(last) => Ok(self.pop(last)),
             None => self.alloc_from_pool(),
@@ -91,7 +96,7 @@ impl<'p> Cache<'p> {
         // SAFETY: I1: `last` is less than the count, which is at most CACHE.
         let index = unsafe { self.ids.at(last) };
         self.count.decrement();
-        self.parts.id(index)
+        index
     }
 
     /// Takes an ID back, from whichever user. Wait-free while the cache has room, and lock-free otherwise; it never fails for want
@@ -103,10 +108,15 @@ impl<'p> Cache<'p> {
     /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if it has never been handed out.
     #[inline]
     pub fn free(&mut self, id: u32) -> Result<(), FreeError> {
-        let index = self.parts.index(id);
+        self.free_index(self.parts.index(id))
+    }
+
+    #[inline(always)]
+    fn free_index(&mut self, index: u32) -> Result<(), FreeError> {
         if self.parts.is_below_guard(index) && self.push(index) {
             return Ok(());
         }
+        cold_path();
         self.free_to_pool(index)
     }
 
@@ -170,7 +180,7 @@ impl<'p> Cache<'p> {
 impl IdRange for Cache<'_> {
     #[inline]
     fn base(&self) -> u32 {
-        self.parts.header.front.base
+        self.parts.base
     }
 
     #[inline]
@@ -188,6 +198,16 @@ impl PoolUser for Cache<'_> {
     #[inline(always)]
     fn free(&mut self, id: u32) -> Result<(), FreeError> {
         self.free(id)
+    }
+
+    #[inline(always)]
+    fn alloc_index(&mut self) -> Result<u32, AllocError> {
+        self.alloc_index()
+    }
+
+    #[inline(always)]
+    fn free_index(&mut self, index: u32) -> Result<(), FreeError> {
+        self.free_index(index)
     }
 }
 

@@ -47,16 +47,19 @@ impl Header {
 }
 
 /// A pool, whoever owns its storage.
+///
+/// In this order: what `free` reads is not at the address that a slow path is called with, or the compiler computes that each time.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(super) struct Parts<'a> {
-    pub header: &'a Header,
-    /// The header's: a copy saves the hot paths a load.
-    pub base: u32,
     pub blocks: &'a [Block],
     pub spills: &'a [Spill],
     pub groups: &'a [Group],
     /// The first of the groups: those whose summary words are in use.
     pub summaries: &'a [Group],
+    pub header: &'a Header,
+    /// The header's: a copy saves the hot paths a load.
+    pub base: u32,
 }
 
 /// How often a call looks everywhere again because something has moved meanwhile. Once in models.

@@ -352,7 +352,7 @@ impl<'a> User<'a> {
 impl IdRange for User<'_> {
     #[inline]
     fn base(&self) -> u32 {
-        self.parts.header.front.base
+        self.parts.base
     }
 
     #[inline]
