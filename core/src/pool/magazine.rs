@@ -18,7 +18,7 @@
 //! | more, or a number that is known when the program runs | storage [`Slices`] |
 //!
 //! Don't use it where the smallest free ID is wanted, or memory is dear (four bytes an ID here, a bit in the bitmap pool), or double
-//! frees must be found (wrap it in `Checked`: 7 instructions).
+//! frees must be found (wrap it in `Checked`: at most 7 instructions).
 //!
 //! # 3. Example
 //!
@@ -61,7 +61,7 @@
 //! | `next` | the number of IDs minted; it only grows, 64 at a time, and less near the end |
 //! | depot | bits 0–11: calls that move blocks now (at most 4095 at once); bits 12–31: how many have, modulo 2^20 |
 //! | `spilled` | spilled IDs: counted before the bit is set, uncounted after it is cleared |
-//! | a user's version | bit 0: somebody is inside; the rest counts changes, modulo 2^31 |
+//! | a user | bits 0–7: how many IDs it has, or 255: somebody is inside and keeps the word; the rest counts changes, modulo 2^56 (2^24 where pointers have 32 bits) |
 //! | a bit above others (`spilled`, `full_groups`, `spilled_groups`) | 0: nothing below; 1: perhaps something |
 //!
 //! # 5. Invariants
@@ -78,9 +78,9 @@
 //!   `next` to a later one. From 0 only `closer_look` raises it, and that tells whoever has `pressed`.
 //! * **I6** `spilled` is never less than the number of spill bits.
 //! * **I7** `Exhausted`: there is an instant in the call at which nothing is fresh, full or spilled, nobody moves a block, and all users
-//!   are empty with nobody inside. All is seen so once, and then the versions and the depot's word are seen unchanged.
-//! * **I8** A user's memory is touched only by who is inside: whose `fetch_or` found bit 0 clear. While it is set, others only set it
-//!   again, so the plain store that clears it loses nothing.
+//!   are empty with nobody inside. All is seen so once, and then the users' words and the depot's word are seen unchanged.
+//! * **I8** A user's memory is touched only by who is inside: whose `swap` found a word that does not say 255. Until that one puts a word
+//!   back, others only put in the same 255 again, so its plain store loses nothing.
 //!
 //! # 6. Orderings
 //!
@@ -125,20 +125,19 @@
 //! | magazine-37 | `available`: load of a group | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-38 | `available`: load of the count | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-39 | `for_each_available`: load of spill bits | Relaxed | nothing: not shared | – | nothing weaker |
-//! | magazine-40 | a user is entered: fetch_or | Acquire | magazine-42 and magazine-44 | two are in the same memory without an order | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
-//! | magazine-41 | left: load of the version | Relaxed | nothing: who is inside has it | – | nothing weaker |
-//! | magazine-42 | left: store of the version | Release | magazine-40 | as magazine-40 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
-//! | magazine-43 | left unchanged: load of the version | Relaxed | nothing: who is inside has it | – | nothing weaker |
-//! | magazine-44 | left unchanged: store of the version | Release | magazine-40 | what was read inside is overwritten meanwhile | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
-//! | magazine-45 | a count: load | Relaxed | nothing: the owner's, or a hint | – | nothing weaker |
-//! | magazine-46 | a count: store | Relaxed | nothing: handed on by magazine-42 | – | nothing weaker |
-//! | magazine-47 | worth entering: load of the version | Relaxed | nothing: a hint | – | nothing weaker |
-//! | magazine-48 | seen unchanged: load of a version | Relaxed | nothing: the loads before acquire | – | nothing weaker |
-//! | magazine-49 | `for_each_available`: load of a group | Relaxed | nothing: not shared | – | nothing weaker |
-//! | magazine-51 | search for spilled IDs: load of a group | Relaxed | nothing: the claim decides | – | nothing weaker |
-//! | magazine-52 | `closer_look`: swap of `pressed` | Relaxed | nothing: one of several takes it | – | nothing weaker |
-//! | magazine-53 | `press`: swap of `pressed` | Relaxed | nothing: handed on by magazine-21 | – | nothing weaker |
-//! | magazine-54 | `closer_look`: load of `pressed` | Relaxed | nothing: magazine-19 comes before | – | nothing weaker |
+//! | magazine-40 | a user is entered: swap | Acquire | magazine-41 | two are in the same memory without an order | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
+//! | magazine-41 | left: store of the word | Release | magazine-40, magazine-43 | as magazine-40 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
+//! | magazine-42 | worth entering: load of the word | Relaxed | nothing: a hint | – | nothing weaker |
+//! | magazine-43 | seen empty: fetch_or of 0 | Acquire | magazine-41 | where an ID went from an empty user is not seen: a wrong `Exhausted` | `nobody_is_told_that_all_are_taken_while_one_is_free` |
+//! | magazine-44 | seen unchanged: load of a word | Relaxed | nothing: the loads before acquire | – | nothing weaker |
+//! | magazine-45 | `available`: load of a word | Relaxed | nothing: an estimate | – | nothing weaker |
+//! | magazine-46 | a cache's count: load | Relaxed | nothing: the owner's | – | nothing weaker |
+//! | magazine-47 | a cache's count: store | Relaxed | nothing: the owner's | – | nothing weaker |
+//! | magazine-48 | `for_each_available`: load of a group | Relaxed | nothing: not shared | – | nothing weaker |
+//! | magazine-49 | search for spilled IDs: load of a group | Relaxed | nothing: the claim decides | – | nothing weaker |
+//! | magazine-50 | `closer_look`: swap of `pressed` | Relaxed | nothing: one of several takes it | – | nothing weaker |
+//! | magazine-51 | `press`: swap of `pressed` | Relaxed | nothing: handed on by magazine-21 | – | nothing weaker |
+//! | magazine-52 | `closer_look`: load of `pressed` | Relaxed | nothing: magazine-19 comes before | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!
@@ -147,8 +146,8 @@
 //! | `Cache::alloc`, `free`, with an ID or room in the cache | wait-free on every target | the call (its IDs count as taken) |
 //! | `Cache::alloc` else | lock-free: a claim is tried again only if another one has just succeeded | magazine-11, magazine-30 or magazine-17; a refusal: magazine-9 |
 //! | `Cache::free` else, `flush`, drop | lock-free | magazine-1 for each block, magazine-28 for each spilled ID |
-//! | `User::alloc`, `free`, alone inside | wait-free where `fetch_or` is | magazine-42 |
-//! | `User::alloc` else | lock-free; it waits for nobody inside of a user, and looks everywhere at most five times | magazine-42, magazine-32, magazine-11 or magazine-17; `Exhausted`: the moment between the two looks; `Contended`: says nothing |
+//! | `User::alloc`, `free`, alone inside | wait-free where `swap` is | magazine-41 |
+//! | `User::alloc` else | lock-free; it waits for nobody inside of a user, and looks everywhere at most five times | magazine-41, magazine-32, magazine-11 or magazine-17; `Exhausted`: the moment between the two looks; `Contended`: says nothing |
 //! | `User::free` beside somebody | wait-free where `fetch_or` and `fetch_add` are | magazine-28 |
 //! | `press` | wait-free where `swap` is | magazine-21 |
 //! | `available`, `minted` | wait-free in the size of the pool | none: estimates while others use it |

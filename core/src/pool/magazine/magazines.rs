@@ -27,12 +27,12 @@ impl Count {
 
     #[inline(always)]
     pub fn get(&self) -> usize {
-        OwnerWord::load(&self.0, ord!("magazine-45", Relaxed)) as usize
+        OwnerWord::load(&self.0, ord!("magazine-46", Relaxed)) as usize
     }
 
     #[inline(always)]
     pub fn set(&self, count: usize) {
-        OwnerWord::store(&self.0, count as u64, ord!("magazine-46", Relaxed));
+        OwnerWord::store(&self.0, count as u64, ord!("magazine-47", Relaxed));
     }
 
     /// One ID less. Only if there is one.

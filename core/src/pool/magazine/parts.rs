@@ -151,7 +151,7 @@ impl<'a> Parts<'a> {
         let guard = self.header.front.guard.load(ord!("magazine-24", Relaxed));
         let taken_back = guard < minted && self.raise_guard(guard, minted) && guard == 0;
         let pressed = &self.header.front.pressed;
-        Ok(taken_back && pressed.load(ord!("magazine-54", Relaxed)) != 0 && pressed.swap(0, ord!("magazine-52", Relaxed)) != 0)
+        Ok(taken_back && pressed.load(ord!("magazine-52", Relaxed)) != 0 && pressed.swap(0, ord!("magazine-50", Relaxed)) != 0)
     }
 
     /// Judges an index. `Ok(true)` if somebody has asked to be told of the next free.
@@ -200,7 +200,7 @@ impl<'a> Parts<'a> {
 
     /// Makes the next `free` look, and tell whoever made it (I5).
     pub(super) fn press(&self) {
-        self.header.front.pressed.swap(1, ord!("magazine-53", Relaxed));
+        self.header.front.pressed.swap(1, ord!("magazine-51", Relaxed));
         // Release pairs with magazine-19.
         self.header.front.guard.swap(0, ord!("magazine-21", Release));
         // Changes nothing. Release pairs with magazine-27: an ID spilled after this finds the guard at 0, one spilled before is counted.

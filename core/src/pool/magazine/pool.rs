@@ -132,7 +132,7 @@ impl<S: Storage> MagazinePool<S> {
         let parts = self.parts();
         (self.minted()..parts.capacity()).for_each(|index| f(parts.id(index)));
         for (index, block) in parts.blocks.iter().enumerate() {
-            let full = parts.groups.get(index / GROUP).map_or(0, |group| (FULL.word)(group).load(ord!("magazine-49", Relaxed)));
+            let full = parts.groups.get(index / GROUP).map_or(0, |group| (FULL.word)(group).load(ord!("magazine-48", Relaxed)));
             if full & super::storage::bit(index) != 0 {
                 // SAFETY: I2: `&mut self`: nobody holds a claim.
                 block.0.with(|ids| unsafe { *ids }).into_iter().for_each(|index| f(parts.id(index)));
