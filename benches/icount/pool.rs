@@ -13,7 +13,8 @@ use iai_callgrind::{Callgrind, LibraryBenchmarkConfig, library_benchmark, librar
 use jeton_benches::{
     originals::{Lean, MapPool, Shipped, SlabPool},
     scenario::pool::{
-        CheckedCaches, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle, xfer,
+        CheckedCaches, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle,
+        xfer,
     },
 };
 use jeton_core::pool::BorrowedBitPool;

@@ -44,7 +44,7 @@ pub trait Pool: Sync {
 
     /// A pool that hands out `ids` IDs to `users` users, however the IDs are divided between them.
     fn with(ids: u32, users: u32) -> Self;
-    /// The handle of a user, by its number; asked for once.
+    /// The handle of a user, by its number; there is one at a time.
     fn user(&self, number: u32) -> Self::User<'_>;
 }
 

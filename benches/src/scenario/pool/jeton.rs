@@ -1,4 +1,7 @@
-//! Our pools in the rounds. Their storage is leaked: a program that measures makes one pool and ends.
+//! Our pools in the rounds, over borrowed storage, which lives as long as the pool.
+
+use core::ptr::NonNull;
+use std::any::Any;
 
 use jeton_core::pool::{
     self, BitPool, BitWord, BorrowedBitPool, Cache, Checked, CheckedUser, MagazinePool, PoolUser, Slices, StealableCache, Users,
@@ -9,18 +12,47 @@ use super::{Pool, User};
 
 const NO_RANGE_ERROR: &str = "the storage is for so many IDs, from 0 on";
 
-fn magazine_pool(ids: u32) -> MagazinePool<Slices<'static>> {
+/// A pool over borrowed storage, and that storage: to be dropped after the pool and its users.
+fn magazine_pool(ids: u32) -> (MagazinePool<Slices<'static>>, Memory) {
     let (blocks, groups) = Slices::lengths(ids);
-    MagazinePool::over((leak(blocks), leak(blocks), leak(groups)), 0, ids).expect(NO_RANGE_ERROR)
+    let (blocks, spills, groups) = (slice(blocks), slice(blocks), slice(groups));
+    // SAFETY: each is borrowed once, and whoever gets the pool keeps the memory with it.
+    let borrowed = unsafe { (&mut *blocks.0.as_ptr(), &mut *spills.0.as_ptr(), &mut *groups.0.as_ptr()) };
+    let pool = MagazinePool::over(borrowed, 0, ids).expect(NO_RANGE_ERROR);
+    (pool, Memory { _slices: [Box::new(blocks), Box::new(spills), Box::new(groups)] })
 }
 
-fn leak<T: Default>(len: usize) -> &'static mut [T] {
-    Vec::leak(std::iter::repeat_with(T::default).take(len).collect())
+/// What is freed with it, after the field before it: a comparison makes thousands of pools.
+#[derive(Debug)]
+struct Memory {
+    _slices: [Box<dyn Any + Send + Sync>; 3],
+}
+
+struct Slice<T>(NonNull<[T]>);
+
+fn slice<T: Default>(len: usize) -> Slice<T> {
+    let slice: Box<[T]> = std::iter::repeat_with(T::default).take(len).collect();
+    Slice(NonNull::from(Box::leak(slice)))
+}
+
+// SAFETY: it owns its elements, as a box does.
+unsafe impl<T: Send> Send for Slice<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Slice<T> {}
+
+impl<T> Drop for Slice<T> {
+    fn drop(&mut self) {
+        // SAFETY: it was a box, of which `magazine_pool` lent the elements to a pool that has been dropped.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
 }
 
 /// A pool with a cache for each of its users, which only its owner uses.
 #[derive(Debug)]
-pub struct OwnerCaches(MagazinePool<Slices<'static>>);
+pub struct OwnerCaches {
+    pool: MagazinePool<Slices<'static>>,
+    _memory: Memory,
+}
 
 impl Pool for OwnerCaches {
     type Id = u32;
@@ -30,11 +62,12 @@ impl Pool for OwnerCaches {
 
     /// More IDs than that, by all that the caches can hold.
     fn with(ids: u32, users: u32) -> Self {
-        Self(magazine_pool(ids + users * pool::magazine::CACHE as u32))
+        let (pool, _memory) = magazine_pool(ids + users * pool::magazine::CACHE as u32);
+        Self { pool, _memory }
     }
 
     fn user(&self, _number: u32) -> Cache<'_> {
-        self.0.cache()
+        self.pool.cache()
     }
 }
 
@@ -54,9 +87,12 @@ impl User for Cache<'_> {
 
 const MOST_CHECKED: usize = 101_000;
 
-/// As [`OwnerCaches`], with a bit an ID that says whether somebody has it.
+/// As [`OwnerCaches`], with a byte an ID that says whether somebody has it.
 #[derive(Debug)]
-pub struct CheckedCaches(Checked<MagazinePool<Slices<'static>>, MOST_CHECKED>);
+pub struct CheckedCaches {
+    pool: Checked<MagazinePool<Slices<'static>>, MOST_CHECKED>,
+    _memory: Memory,
+}
 
 impl Pool for CheckedCaches {
     type Id = u32;
@@ -65,11 +101,12 @@ impl Pool for CheckedCaches {
     const TO_THE_LAST_ID: bool = OwnerCaches::TO_THE_LAST_ID;
 
     fn with(ids: u32, users: u32) -> Self {
-        Self(Checked::try_new(OwnerCaches::with(ids, users).0).expect("at most 101,000 IDs"))
+        let OwnerCaches { pool, _memory } = OwnerCaches::with(ids, users);
+        Self { pool: Checked::try_new(pool).expect("at most 101,000 IDs"), _memory }
     }
 
     fn user(&self, _number: u32) -> Self::User<'_> {
-        self.0.user(self.0.pool().cache()).expect("a cache of this pool")
+        self.pool.user(self.pool.pool().cache()).expect("a cache of this pool")
     }
 }
 
@@ -91,7 +128,10 @@ const MOST_USERS: usize = 4;
 
 /// A pool with a cache for each of its users, at most four, which the others take from when there is no other ID.
 #[derive(Debug)]
-pub struct StealableCaches(StealableCache<Slices<'static>, Users<MOST_USERS>>);
+pub struct StealableCaches {
+    pool: StealableCache<Slices<'static>, Users<MOST_USERS>>,
+    _memory: Memory,
+}
 
 impl Pool for StealableCaches {
     type Id = u32;
@@ -100,11 +140,12 @@ impl Pool for StealableCaches {
     const TO_THE_LAST_ID: bool = true;
 
     fn with(ids: u32, _users: u32) -> Self {
-        Self(StealableCache::of(magazine_pool(ids)))
+        let (pool, _memory) = magazine_pool(ids);
+        Self { pool: StealableCache::of(pool), _memory }
     }
 
     fn user(&self, number: u32) -> pool::User<'_> {
-        self.0.user(number as usize).expect("at most four users")
+        self.pool.user(number as usize).expect("at most four users")
     }
 }
 
@@ -166,7 +207,8 @@ impl Pool for BorrowedBitPool<'static> {
     const TO_THE_LAST_ID: bool = true;
 
     fn with(ids: u32, _users: u32) -> Self {
-        let words: &'static [BitWord] = leak(bit_pool_words(ids));
+        // Its words are leaked: an eighth of a byte for each ID.
+        let words: &'static [BitWord] = Vec::leak(std::iter::repeat_with(BitWord::default).take(bit_pool_words(ids)).collect());
         Self::new(words, 0, ids).expect(NO_RANGE_ERROR)
     }
 

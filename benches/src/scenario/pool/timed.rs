@@ -198,7 +198,7 @@ const LONGEST_PART: usize = 2048;
 
 /// A user that asks again when its pool finds nothing: under contention a pool may say so though there are free IDs.
 #[derive(Debug)]
-struct Patient<U> {
+pub struct Patient<U> {
     user: U,
     retries: u64,
 }
@@ -212,7 +212,8 @@ impl<U> Patient<U> {
     /// Beyond so many in one allocation, the pool has lost IDs.
     const MOST: u64 = 1 << 20;
 
-    fn new(user: U) -> Self {
+    /// `user`, which has not been asked again yet.
+    pub fn new(user: U) -> Self {
         Self { user, retries: 0 }
     }
 }

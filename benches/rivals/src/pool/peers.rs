@@ -1,9 +1,10 @@
-//! The peers in the rounds of the scenario. A pool for n IDs holds them from the beginning, where the peer is a container of things
-//! handed out; where it is a table of things in use, it has room for them.
+//! The peers in the rounds of the scenario, and our pool for threads. A pool for n IDs holds them from the beginning, where the peer is a
+//! container of things to hand out; where it is a table of things in use, it has room for them.
 #![allow(deprecated, reason = "heapless has nothing else that compares, and says itself what is wrong with its mpmc queue")]
 
 use std::sync::{Mutex, PoisonError};
 
+use jeton::pool;
 use jeton_benches::scenario::pool::{Pool, User};
 use slotmap::DefaultKey;
 
@@ -50,6 +51,15 @@ macro_rules! held {
         $mutex.lock().unwrap_or_else(PoisonError::into_inner)
     };
 }
+
+// A thread's number says which of its caches it uses: the two users of `xfer` are the same one if one thread has both.
+peer!(
+    IdPool(pool::IdPool),
+    u32,
+    |ids| pool::IdPool::new(ids).expect("memory for its IDs"),
+    |pool| pool.alloc().ok(),
+    |pool, id| pool.free(id).is_ok()
+);
 
 peer!(
     ArrayQueue(crossbeam_queue::ArrayQueue<u32>),
@@ -112,8 +122,11 @@ peer!(
     |pool, id| held!(pool).remove(id).is_some()
 );
 
+/// Its capacity is a power of two.
+const MPMC: usize = super::IDS.next_power_of_two() as usize;
+
 peer!(
-    Mpmc(Box<heapless::mpmc::Queue<u32, 16_384>>),
+    Mpmc(Box<heapless::mpmc::Queue<u32, MPMC>>),
     u32,
     |ids| {
         let queue = Box::new(heapless::mpmc::Queue::new());
@@ -121,5 +134,16 @@ peer!(
         queue
     },
     |pool| pool.dequeue(),
-    |pool, id| pool.enqueue(id).is_ok()
+    // It says that it is full, which it never is.
+    |pool, id| pool.enqueue(id).is_ok() || again(|| pool.enqueue(id).is_ok())
 );
+
+/// Asks until the answer is yes: for about a second.
+#[cold]
+#[inline(never)]
+fn again(ask: impl Fn() -> bool) -> bool {
+    (0..1 << 20).any(|_| {
+        std::thread::yield_now();
+        ask()
+    })
+}
