@@ -301,9 +301,27 @@ fn a_block_that_comes_and_goes_during_the_look_is_not_missed() {
     });
 }
 
+/// The same with three blocks in two groups, so that the look goes by the summary.
+#[test]
+fn a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed() {
+    explore(model(2), || {
+        let leaked = (leak(3), leak(3), leak(2));
+        let world = World::<Slices<'static>, 2>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6).give(0, 6, 2);
+        run(
+            world,
+            &[
+                |world| {
+                    world.ids.user(0).expect("a user").flush();
+                    _ = world.alloc(0);
+                },
+                |world| assert_ne!(world.alloc(1), Err(AllocError::Exhausted), "one of two is taken at most"),
+            ],
+        );
+    });
+}
+
 /// The same with two IDs that are spilled.
 #[test]
-#[ignore = "long: not done in a minute under loom"]
 fn spilled_ids_that_come_and_go_during_the_look_are_not_missed() {
     explore(model(2), || {
         let world = Small::<1, 3>::new().give(0, 2, 1);

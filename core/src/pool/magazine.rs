@@ -87,10 +87,10 @@
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
 //! | magazine-1 | bits above, and a full block: fetch_or | Release | magazine-2 and magazine-11 | the taker reads the block before it was written; a cleared mark hides what was set below (I4) | `a_block_is_read_after_it_was_written` |
-//! | magazine-2 | `settle`: fetch_and | Acquire | magazine-1 | a mark is cleared over what was set before, and no search finds that (I4) | `a_full_block_of_any_group_is_found` |
+//! | magazine-2 | `settle`: fetch_and | AcqRel | magazine-1; magazine-4 | Acquire: a mark is cleared over what was set before, and no search finds that (I4). Release: as magazine-4, where there is more than one group | `a_full_block_of_any_group_is_found`, `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-3 | `settle`: load of the word below | Relaxed | nothing: magazine-2 comes before | – | nothing weaker |
-//! | magazine-4 | search: load of a group or summary | Acquire | magazine-11 | who misses the bit misses its claimer too, and says `Exhausted` (I7) | `a_block_that_comes_and_goes_during_the_look_is_not_missed` |
-//! | magazine-5 | search: load of a group under a summary | Acquire | magazine-11 | as magazine-4 | argued: as magazine-4, where there is more than one group; no model with groups shows it yet |
+//! | magazine-4 | search: load of a group or summary | Acquire | magazine-11, magazine-2 | who misses the bit misses its claimer too, and says `Exhausted` (I7) | `a_block_that_comes_and_goes_during_the_look_is_not_missed` |
+//! | magazine-5 | search: load of a group under a summary | Acquire | magazine-11 | as magazine-4 | `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-6 | a call begins to move a block: fetch_add | Relaxed | nothing: magazine-11 publishes it | – | nothing weaker |
 //! | magazine-7 | a call has moved a block: fetch_add | Release | magazine-8 | the depot seems quiet, and what came into it is not seen: a wrong `Exhausted` | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-8 | before a look: load of the depot's word | Acquire | magazine-7 | as magazine-7 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
@@ -110,11 +110,11 @@
 //! | magazine-22 | guard raised: compare-and-swap, failure | Relaxed | nothing: others have changed it | – | nothing weaker |
 //! | magazine-23 | `closer_look`: load of `next` | Relaxed | nothing: the caller has its ID from after that mint | – | nothing weaker |
 //! | magazine-24 | `closer_look`: load of the guard | Relaxed | nothing: the exchange decides | – | nothing weaker |
-//! | magazine-25 | nothing spilled: load of the count | Acquire | magazine-29 | as magazine-4, with who has drained the last | argued: as magazine-4 for the count; `spilled_ids_that_come_and_go_during_the_look_are_not_missed` is too long to show it |
+//! | magazine-25 | nothing spilled: load of the count | Acquire | magazine-29 | as magazine-4, with who has drained the last | `spilled_ids_that_come_and_go_during_the_look_are_not_missed` |
 //! | magazine-26 | `settle`: load of the spill bits | Relaxed | nothing: magazine-2 comes before | – | nothing weaker |
 //! | magazine-27 | spilled: fetch_add of the count | Acquire | magazine-35 | a free beside a busy user does not notice who pressed before it | `whoever_presses_is_told_of_an_id_that_is_spilled` |
 //! | magazine-28 | spilled: fetch_or of the ID's bit | Release | magazine-30 and magazine-32 | the next one who gets the ID works beside the last one | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
-//! | magazine-29 | uncounted: fetch_add of the count | Release | magazine-25 | as magazine-25 | argued: as magazine-25 |
+//! | magazine-29 | uncounted: fetch_add of the count | Release | magazine-25 | as magazine-25 | `spilled_ids_that_come_and_go_during_the_look_are_not_missed` |
 //! | magazine-30 | drain of a word of bits: swap | Acquire | magazine-28 | as magazine-28 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-31 | drain: load of the count | Relaxed | nothing: a hint | – | nothing weaker |
 //! | magazine-32 | one spilled ID: fetch_and | Acquire | magazine-28 | as magazine-28 | `beside_a_busy_user_a_spilled_id_is_taken_after_it_was_given_back` |
@@ -125,10 +125,10 @@
 //! | magazine-37 | `available`: load of a group | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-38 | `available`: load of the count | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-39 | `for_each_available`: load of spill bits | Relaxed | nothing: not shared | – | nothing weaker |
-//! | magazine-40 | a user is entered: swap | Acquire | magazine-41 | two are in the same memory without an order | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
+//! | magazine-40 | a user is entered: swap | Acquire | magazine-41, magazine-43 | two are in the same memory without an order | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-41 | left: store of the word | Release | magazine-40, magazine-43 | as magazine-40 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-42 | worth entering: load of the word | Relaxed | nothing: a hint | – | nothing weaker |
-//! | magazine-43 | seen empty: fetch_or of 0 | Acquire | magazine-41 | where an ID went from an empty user is not seen: a wrong `Exhausted` | `nobody_is_told_that_all_are_taken_while_one_is_free` |
+//! | magazine-43 | seen empty: fetch_or of 0 | AcqRel | magazine-41; magazine-40 | Acquire: where an ID went from an empty user is not seen: a wrong `Exhausted`. Release: a free after the look does not notice who pressed before it | `nobody_is_told_that_all_are_taken_while_one_is_free`, `whoever_presses_finds_an_id_or_is_told` |
 //! | magazine-44 | seen unchanged: load of a word | Relaxed | nothing: the loads before acquire | – | nothing weaker |
 //! | magazine-45 | `available`: load of a word | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-46 | a cache's count: load | Relaxed | nothing: the owner's | – | nothing weaker |

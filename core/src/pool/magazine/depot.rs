@@ -27,8 +27,9 @@ fn mark(above: &AtomicU32, bit: u32) {
 
 /// Clears the bit above a word that was found to be zero, and sets it again if the word is not zero by now (I4).
 fn settle(above: &AtomicU32, bit: u32, is_zero: impl FnOnce() -> bool) {
-    // Acquire pairs with `mark`: a bit set below before that mark is seen here; one set later is marked later.
-    above.fetch_and(!bit, ord!("magazine-2", Acquire));
+    // Acquire pairs with `mark`: a bit set below before that mark is seen here; one set later is marked later. Release pairs with
+    // magazine-4: who finds the bit cleared sees whoever emptied what was below still at work (I7).
+    above.fetch_and(!bit, ord!("magazine-2", AcqRel));
     if !is_zero() {
         mark(above, bit);
     }

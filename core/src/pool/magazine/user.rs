@@ -67,8 +67,9 @@ impl UserCell {
 
     /// The word as it is, by a read-modify-write that changes nothing: a load may give an old one.
     fn look(&self) -> UserWord {
-        // Acquire pairs with `leave`: what the one inside did comes before this look.
-        UserWord(self.0.word.fetch_or(0, ord!("magazine-43", Acquire)))
+        // Acquire pairs with `leave`: what the one inside did comes before this look. Release pairs with the next `enter`: who frees an
+        // ID after this look sees what the one who looked did before it, which is to press.
+        UserWord(self.0.word.fetch_or(0, ord!("magazine-43", AcqRel)))
     }
 
     /// The word, once more after [`look`](Self::look). Relaxed: the loads between acquire, and this comes after them.
