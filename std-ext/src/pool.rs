@@ -66,9 +66,14 @@
 //! # 6. Orderings
 //!
 //! There are no atomic operations here: the press and what a free sees of it are rows of [`jeton_core::pool`]
-//! (`whoever_presses_finds_an_id_or_is_told` is the model), and the wait has a mutex (`two_waiters_share_what_one_thread_gives_back` is
-//! one of its models, and finds it if the ticket, the press or the wake at the end is left out or comes late). The mutex orders what W1 needs: had a waker been there
+//! (`whoever_presses_finds_an_id_or_is_told` is the model), and the wait has a mutex. That orders what W1 needs: had a waker been there
 //! before the ticket was taken, its unlocking would come before that ticket, so before the press, and it could not have found that press.
+//!
+//! | model of the wait | finds it if |
+//! |---|---|
+//! | `a_waiter_is_woken_by_a_free_into_another_cache` | the press or the ticket comes after the look, a wake is not counted or comes before it is, the sleep does not compare the ticket, or W2 is left out |
+//! | `two_waiters_share_what_one_thread_gives_back` | the ticket comes after the press, one press is to do for several looks, or who got an ID wakes nobody (W3) |
+//! | `a_waiter_that_gives_up_passes_its_wake_on` | who got none wakes nobody (W3) |
 //!
 //! # 7. Progress and linearization
 //!

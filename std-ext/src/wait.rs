@@ -6,9 +6,9 @@
 //! Behind it are `std`'s mutex and condition variable: futexes where the system has them, no dependency, and, unlike a library with
 //! a thread-local parking place, the same in the destructors of thread-locals. The mutex is held for a few instructions, by
 //! threads that sleep or wake somebody and never by one that finds what it wants.
-use std::{sync::PoisonError, time::Instant};
+use std::sync::PoisonError;
 
-use crate::blocking::{Condvar, Mutex, MutexGuard};
+use crate::blocking::{Condvar, Instant, Mutex, MutexGuard};
 
 /// Threads that wait for the same thing.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use super::{
     storage::{BoxedBlocks, BoxedUsers},
     waiting::look_and_sleep,
 };
-use crate::{counter::thread_number, wait::Waiters};
+use crate::{thread_number, wait::Waiters};
 
 /// IDs for any number of threads, each of which takes and gives them through a cache that the others can take from.
 ///
@@ -175,7 +175,7 @@ impl IdPool {
     /// An ID that is freed twice is not noticed here: [`Checked`](crate::pool::Checked) does that.
     ///
     /// # Errors
-    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if it has never been handed out.
+    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) for an ID that no cache has ever held.
     #[inline]
     pub fn free(&self, id: u32) -> Result<(), FreeError> {
         if self.user().map_or(Err(FreeError::OutOfRange(id)), |user| user.free_and_tell(id))? {

@@ -1,10 +1,13 @@
 //! What a thread does that waits for an ID.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jeton_core::pool::AllocError;
 
-use crate::{blocking::yield_now, wait::Waiters};
+use crate::{
+    blocking::{Instant, yield_now},
+    wait::Waiters,
+};
 
 /// How often a waiter looks again at once, after giving its processor away, while other calls are in its way.
 const YIELDS: u32 = 16;
