@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jeton::pool::{AllocError, Checked, FreeError, IdGuard, IdPool, IdPoolError, IdRange, RangeError, SliceError, checked_words};
+use jeton::pool::{AllocError, Checked, FreeError, IdGuard, IdPool, IdPoolError, IdRange, RangeError, SliceError};
 use jeton_models::spec::pool::{Choice, FreeIds};
 use proptest::prelude::*;
 
@@ -275,7 +275,7 @@ fn a_pool_without_ids_refuses_everything() {
 #[test]
 fn checked_finds_what_is_freed_twice() {
     let pool =
-        Checked::<_, { checked_words(100) }>::try_new(IdPool::with_users(40, 100, 2).expect("a range")).expect("as many bits");
+        Checked::<_, 100>::try_new(IdPool::with_users(40, 100, 2).expect("a range")).expect("as many bytes");
     let id = pool.alloc().expect("an ID");
     assert_eq!((pool.free(id), pool.free(id)), (Ok(()), Err(FreeError::NotAllocated(id))));
     assert_eq!(pool.pool().available(), 100);

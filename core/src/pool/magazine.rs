@@ -102,11 +102,11 @@
 //! | magazine-14 | `take`: load of a group, to choose a block | Relaxed | nothing: the claim decides | – | nothing weaker |
 //! | magazine-15 | `free`: load of the guard | Relaxed | nothing: too low a guard sends to `closer_look` (I5) | – | nothing weaker |
 //! | magazine-16 | `mint`: load of `next` | Relaxed | nothing: the exchange decides | – | nothing weaker |
-//! | magazine-17 | `mint`: compare-and-swap, success | Release | magazine-20 | who finds all minted does not see the minter inside of its user, and says `Exhausted` | argued: loom puts the read-modify-writes of one word into the order in which it runs them, and the minter has entered before |
+//! | magazine-17 | `mint`: compare-and-swap, success | Release | magazine-20 | who finds all minted does not see the minter inside of its user, and says `Exhausted` | argued: a user that has minted two has entered before, and loom runs read-modify-writes in one order for everybody; the hardware need not |
 //! | magazine-18 | `mint`: compare-and-swap, failure | Relaxed | nothing: tries again | – | nothing weaker |
-//! | magazine-19 | guard raised: compare-and-swap, success | Acquire | magazine-21 | a 0 is taken back and nobody told | `whoever_presses_finds_an_id_or_is_told` |
+//! | magazine-19 | guard raised: compare-and-swap, success | Acquire | magazine-21 | a 0 is taken back and nobody told | `whoever_presses_is_told_of_an_id_that_is_spilled` |
 //! | magazine-20 | nothing fresh: load of `next` | Acquire | magazine-17 | as magazine-17 | argued: as magazine-17 |
-//! | magazine-21 | `press`: swap of the guard | Release | magazine-19 | as magazine-19 | `whoever_presses_finds_an_id_or_is_told` |
+//! | magazine-21 | `press`: swap of the guard | Release | magazine-19 | as magazine-19 | `whoever_presses_is_told_of_an_id_that_is_spilled` |
 //! | magazine-22 | guard raised: compare-and-swap, failure | Relaxed | nothing: others have changed it | – | nothing weaker |
 //! | magazine-23 | `closer_look`: load of `next` | Relaxed | nothing: the caller has its ID from after that mint | – | nothing weaker |
 //! | magazine-24 | `closer_look`: load of the guard | Relaxed | nothing: the exchange decides | – | nothing weaker |
@@ -128,7 +128,7 @@
 //! | magazine-40 | a user is entered: swap | Acquire | magazine-41, magazine-43 | two are in the same memory without an order | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-41 | left: store of the word | Release | magazine-40, magazine-43 | as magazine-40 | `ids_on_their_way_beside_a_busy_user_are_not_missed` |
 //! | magazine-42 | worth entering: load of the word | Relaxed | nothing: a hint | – | nothing weaker |
-//! | magazine-43 | seen empty: fetch_or of 0 | AcqRel | magazine-41; magazine-40 | Acquire: where an ID went from an empty user is not seen: a wrong `Exhausted`. Release: a free after the look does not notice who pressed before it | `nobody_is_told_that_all_are_taken_while_one_is_free`, `whoever_presses_finds_an_id_or_is_told` |
+//! | magazine-43 | seen empty: fetch_or of 0 | AcqRel | magazine-41; magazine-40 | Acquire: where an ID went from an empty user is not seen: a wrong `Exhausted`. Release: a free after the look does not notice who pressed before it | `a_block_that_comes_and_goes_during_the_look_is_not_missed`, `whoever_presses_finds_an_id_or_is_told` |
 //! | magazine-44 | seen unchanged: load of a word | Relaxed | nothing: the loads before acquire | – | nothing weaker |
 //! | magazine-45 | `available`: load of a word | Relaxed | nothing: an estimate | – | nothing weaker |
 //! | magazine-46 | a cache's count: load | Relaxed | nothing: the owner's | – | nothing weaker |
