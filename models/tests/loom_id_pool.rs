@@ -120,7 +120,7 @@ const THREE: Model = Model { threads: 3, loom: 0, rmw: 0, shuttle: 18000 };
 
 #[test]
 fn a_waiter_is_woken_by_a_free_into_another_cache() {
-    explore(Model { threads: 2, loom: 690, rmw: 2100, shuttle: 63000 }, || {
+    explore(Model { threads: 2, loom: 230, rmw: 880, shuttle: 63000 }, || {
         run(&[|world| assert_eq!(world.alloc_wait(1), 0), |world| world.free(0, 0)])
     });
 }

@@ -274,8 +274,7 @@ fn a_pool_without_ids_refuses_everything() {
 /// Around this pool as around the core's.
 #[test]
 fn checked_finds_what_is_freed_twice() {
-    let pool =
-        Checked::<_, 100>::try_new(IdPool::with_users(40, 100, 2).expect("a range")).expect("as many bytes");
+    let pool = Checked::<_, 100>::try_new(IdPool::with_users(40, 100, 2).expect("a range")).expect("as many bytes");
     let id = pool.alloc().expect("an ID");
     assert_eq!((pool.free(id), pool.free(id)), (Ok(()), Err(FreeError::NotAllocated(id))));
     assert_eq!(pool.pool().available(), 100);

@@ -168,9 +168,9 @@ fn a_user_of_another_pool_is_handed_back() {
 }
 
 #[test]
-fn words_that_do_not_suffice_are_refused_at_run_time() {
-    assert!(Checked::<_, 1>::try_new(&Bits::new()).is_err());
-    assert!(Checked::<_, 2>::try_new(&Bits::new()).is_ok());
+fn room_that_does_not_suffice_is_refused_at_run_time() {
+    assert!(Checked::<_, 39>::try_new(&Bits::new()).is_err());
+    assert!(Checked::<_, 40>::try_new(&Bits::new()).is_ok());
     assert!(Generational::<_, 39, Retire>::try_new(&Bits::new()).is_err());
     assert!(Generational::<_, 40, Retire>::try_new(&Bits::new()).is_ok());
 }
