@@ -7,7 +7,7 @@ use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, thread, tim
 
 use jeton::{
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
-    pool::IdPool,
+    pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
 };
 use jeton_models::steps::free_list::{FreeList, s3_relaxed_push, s4_relaxed_pop, s5_tagged};
 
@@ -153,6 +153,72 @@ fn threads_that_end_leave_their_ids(rounds: usize) {
     }
 }
 
+/// Batches that fill magazines, blocks and spill bits, through users and through caches that come and go.
+fn magazines_hand_payloads_over(rounds: usize) {
+    const IDS: usize = 5 * 64;
+    static POOL: StealableCache<Blocks<5>, Users<2>> = StealableCache::new();
+    let payloads: Vec<Payloads> = (0..IDS / 2).map(|_| Payloads([const { UnsafeCell::new(0) }; 2])).collect();
+    let write = |ids: &[u32]| {
+        for &id in ids {
+            // SAFETY: this thread holds the ID.
+            unsafe { *payloads[id as usize / 2].0[id as usize % 2].get() += 1 };
+        }
+    };
+    let uses: usize = in_threads(|number| {
+        let (mine, next) = (POOL.user(number % 2).expect("of two"), POOL.user((number + 1) % 2).expect("of two"));
+        let mut uses = 0;
+        for round in 0..rounds / 50 + 1 {
+            let mut ids = [0; 150];
+            let ids = &mut ids[..1 + (round * 37 + number * 50) % 150];
+            if round % 3 == 0 {
+                let mut cache = POOL.pool().cache();
+                let done = cache.alloc_into(ids);
+                write(&ids[..done]);
+                uses += done;
+                cache.free_slice(&ids[..done]).expect("they were allocated");
+            } else {
+                let done = mine.alloc_into(ids);
+                write(&ids[..done]);
+                uses += done;
+                next.free_slice(&ids[..done]).expect("they were allocated");
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.iter().flat_map(|two| &two.0).map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses as u64, "two holders at once");
+    let mut ids = [0; IDS];
+    assert_eq!(POOL.user(0).expect("of two").alloc_into(&mut ids), IDS);
+    assert_distinct(&ids);
+}
+
+/// Fewer IDs than threads, in words that are full and marked all the time.
+fn checked_bits_hand_payloads_over(rounds: usize) {
+    type Ids = BitPool<2, { bit_pool_words(2) }>;
+    let (pool, payloads) = (Checked::<Ids, 2>::new(Ids::new()), Payloads([const { UnsafeCell::new(0) }; 2]));
+    let payloads = &payloads;
+    let uses: u64 = in_threads(|_| {
+        let mut uses = 0;
+        for _ in 0..rounds {
+            if let Ok(id) = pool.alloc() {
+                // SAFETY: this thread holds the ID.
+                unsafe { *payloads.0[id as usize].get() += 1 };
+                uses += 1;
+                pool.free(id).expect("it was allocated");
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses, "two holders at once");
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -161,12 +227,14 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 7] = [
+    let tests: [Test; 9] = [
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
         ("threads_that_end_leave_their_counts", threads_that_end_leave_their_counts),
         ("free_list_hands_payloads_over", free_list_hands_payloads_over::<s5_tagged::List>),
+        ("magazines_hand_payloads_over", magazines_hand_payloads_over),
+        ("checked_bits_hand_payloads_over", checked_bits_hand_payloads_over),
         ("an_id_pool_hands_payloads_over", an_id_pool_hands_payloads_over),
         ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
     ];
