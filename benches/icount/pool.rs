@@ -13,8 +13,8 @@ use iai_callgrind::{Callgrind, LibraryBenchmarkConfig, library_benchmark, librar
 use jeton_benches::{
     originals::{Lean, MapPool, Shipped, SlabPool},
     scenario::pool::{
-        CheckedCaches, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd, shuffle,
-        xfer,
+        CheckedCaches, IdPool, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd,
+        shuffle, xfer,
     },
 };
 use jeton_core::pool::BorrowedBitPool;
@@ -126,6 +126,8 @@ rounds!(CheckedCaches, checked_new, checked_del, checked_mix, checked_xfer);
 rnd!(CheckedCaches, checked_rnd);
 rounds!(StealableCaches, stealable_new, stealable_del, stealable_mix, stealable_xfer);
 rnd!(StealableCaches, stealable_rnd);
+rounds!(IdPool, id_pool_new, id_pool_del, id_pool_mix, id_pool_xfer);
+rnd!(IdPool, id_pool_rnd);
 rounds!(OwnBitPool, bit_new, bit_del, bit_mix, bit_xfer);
 rnd!(OwnBitPool, bit_rnd);
 rounds!(BorrowedBitPool<'static>, bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_xfer);
@@ -143,6 +145,7 @@ library_benchmark_group!(
         cache_new, cache_del, cache_mix, cache_rnd, cache_xfer,
         checked_new, checked_del, checked_mix, checked_rnd, checked_xfer,
         stealable_new, stealable_del, stealable_mix, stealable_rnd, stealable_xfer,
+        id_pool_new, id_pool_del, id_pool_mix, id_pool_rnd, id_pool_xfer,
         bit_new, bit_del, bit_mix, bit_rnd, bit_xfer,
         bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_rnd, bit_borrowed_xfer,
         slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_rnd, slab_shipped_xfer,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use jeton_benches::{
     originals::{Lean, MapPool, Shipped, SlabPool},
-    scenario::pool::{OwnBitPool, OwnerCaches, Pool, StealableCaches},
+    scenario::pool::{IdPool, OwnBitPool, OwnerCaches, Pool, StealableCaches},
 };
 
 use crate::contender::{Contender, Entry, Group, Structure, Target};
@@ -94,7 +94,7 @@ const fn entries<const ROUND: u8>() -> [Entry; 16] {
         Entry { name: "nothing (the round alone)", most_threads: 2, make: nothing::<ROUND> },
         entry::<OwnerCaches, ROUND>(OWNER),
         entry::<StealableCaches, ROUND>(STEALABLE),
-        entry::<peers::IdPool, ROUND>("jeton IdPool"),
+        entry::<IdPool, ROUND>("jeton IdPool"),
         entry::<OwnBitPool, ROUND>("jeton BitPool"),
         entry::<peers::ArrayQueue, ROUND>(ARRAY_QUEUE),
         entry::<peers::ObjectPool, ROUND>(OBJECT_POOL),

@@ -16,6 +16,7 @@ mod jeton;
 mod originals;
 pub mod timed;
 
+pub use ::jeton::pool::IdPool;
 pub use jeton::{CheckedCaches, OwnBitPool, OwnerCaches, StealableCaches};
 pub use originals::SlabUser;
 

@@ -177,6 +177,7 @@
 //! * DPDK, `rte_mempool`: half of a cache moves, the colder one.
 //! * L. Lamport, "Concurrent reading and writing", 1977: versions before and after.
 mod cache;
+mod cell;
 mod depot;
 mod magazines;
 mod parts;
@@ -188,8 +189,9 @@ mod user;
 mod word;
 
 pub use cache::Cache;
+pub use cell::UserCell;
 pub use magazines::CACHE;
 pub use pool::MagazinePool;
 pub use stealable::{StealableCache, UserStorage, Users};
 pub use storage::{BLOCK, Block, Blocks, Group, Slices, Spill, Storage};
-pub use user::{User, UserCell};
+pub use user::User;

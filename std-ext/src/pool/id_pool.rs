@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jeton_core::pool::{AllocError, FreeError, IdRange, MagazinePool, Pool, RangeError, SliceError, StealableCache, User};
+use jeton_core::pool::{AllocError, FreeError, IdRange, MagazinePool, Pool, RangeError, SliceError, StealableCache};
 
 use super::{
     guard::IdGuard,
@@ -99,10 +99,10 @@ impl IdPool {
         Ok(Self(Arc::new(Shared { ids, users_mask: users - 1, waiters: Waiters::new() })))
     }
 
-    /// The current thread's way to the IDs. There always is one.
+    /// The number of the current thread's user. There always is that user.
     #[inline(always)]
-    fn user(&self) -> Option<User<'_>> {
-        self.0.ids.user(thread_number::current() & self.0.users_mask)
+    fn number(&self) -> usize {
+        thread_number::current() & self.0.users_mask
     }
 
     /// An ID that nobody has. It waits for nobody, and ends after a bounded number of tries.
@@ -112,12 +112,12 @@ impl IdPool {
     /// found none while others were moving some.
     #[inline]
     pub fn alloc(&self) -> Result<u32, AllocError> {
-        self.user().map_or(Err(AllocError::Contended), |user| user.alloc())
+        self.0.ids.alloc_by(self.number()).unwrap_or(Err(AllocError::Contended))
     }
 
     /// Allocates into `ids` from the front. Returns how many: fewer than asked for only if [`alloc`](Self::alloc) then fails.
     pub fn alloc_into(&self, ids: &mut [u32]) -> usize {
-        self.user().map_or(0, |user| user.alloc_into(ids))
+        self.0.ids.user(self.number()).map_or(0, |user| user.alloc_into(ids))
     }
 
     /// As [`alloc`](Self::alloc), in a guard that frees the ID.
@@ -178,7 +178,7 @@ impl IdPool {
     /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) for an ID that no cache has ever held.
     #[inline]
     pub fn free(&self, id: u32) -> Result<(), FreeError> {
-        if self.user().map_or(Err(FreeError::OutOfRange(id)), |user| user.free_and_tell(id))? {
+        if self.0.ids.free_by(self.number(), id).unwrap_or(Err(FreeError::OutOfRange(id)))? {
             self.wake_one();
         }
         Ok(())

@@ -4,7 +4,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use jeton::pool;
 use jeton_benches::scenario::pool::{Pool, User};
 use slotmap::DefaultKey;
 
@@ -51,15 +50,6 @@ macro_rules! held {
         $mutex.lock().unwrap_or_else(PoisonError::into_inner)
     };
 }
-
-// A thread's number says which of its caches it uses: the two users of `xfer` are the same one if one thread has both.
-peer!(
-    IdPool(pool::IdPool),
-    u32,
-    |ids| pool::IdPool::new(ids).expect("memory for its IDs"),
-    |pool| pool.alloc().ok(),
-    |pool, id| pool.free(id).is_ok()
-);
 
 peer!(
     ArrayQueue(crossbeam_queue::ArrayQueue<u32>),

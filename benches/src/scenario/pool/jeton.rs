@@ -3,6 +3,7 @@
 use core::ptr::NonNull;
 use std::any::Any;
 
+use jeton::pool::IdPool;
 use jeton_core::pool::{
     self, BitPool, BitWord, BorrowedBitPool, Cache, Checked, CheckedUser, MagazinePool, PoolUser, Slices, StealableCache, Users,
     bit_pool_words,
@@ -228,5 +229,37 @@ impl User for &BorrowedBitPool<'_> {
     #[inline(always)]
     fn free(&mut self, id: u32) -> bool {
         BorrowedBitPool::free(self, id).is_ok()
+    }
+}
+
+/// The standard library's pool for any threads: a thread's number says which of its caches it uses, so that the two users of `xfer` are
+/// the same one if one thread has both.
+impl Pool for IdPool {
+    type Id = u32;
+    type User<'p> = &'p Self;
+
+    const TO_THE_LAST_ID: bool = true;
+
+    fn with(ids: u32, _users: u32) -> Self {
+        // Not as many as the machine has processors for: the counts depend on it.
+        Self::with_users(0, ids, 8).expect("memory for its IDs")
+    }
+
+    fn user(&self, _number: u32) -> &Self {
+        self
+    }
+}
+
+impl User for &IdPool {
+    type Id = u32;
+
+    #[inline(always)]
+    fn alloc(&mut self) -> Option<u32> {
+        IdPool::alloc(self).ok()
+    }
+
+    #[inline(always)]
+    fn free(&mut self, id: u32) -> bool {
+        IdPool::free(self, id).is_ok()
     }
 }

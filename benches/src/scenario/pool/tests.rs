@@ -150,6 +150,7 @@ fn every_pool_survives_the_rounds() {
         survives_the_rounds::<OwnerCaches>(ids);
         survives_the_rounds::<CheckedCaches>(ids);
         survives_the_rounds::<StealableCaches>(ids);
+        survives_the_rounds::<IdPool>(ids);
         survives_the_rounds::<OwnBitPool>(ids);
         survives_the_rounds::<BorrowedBitPool<'static>>(ids);
         survives_the_rounds::<SlabPool<Shipped>>(ids);

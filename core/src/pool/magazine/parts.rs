@@ -46,6 +46,15 @@ impl Header {
     }
 }
 
+impl Header {
+    /// Whether an index lies below the guard: its ID is of the pool, has been minted, and nobody has asked for a closer look.
+    #[inline(always)]
+    pub(super) fn is_below_guard(&self, index: u32) -> bool {
+        // Relaxed: a guard that is too low only sends the caller to `closer_look`.
+        index < self.front.guard.load(ord!("magazine-15", Relaxed))
+    }
+}
+
 /// A pool, whoever owns its storage.
 ///
 /// In this order: what `free` reads is not at the address that a slow path is called with, or the compiler computes that each time.
@@ -71,11 +80,10 @@ impl<'a> Parts<'a> {
         (self.blocks.len().wrapping_mul(BLOCK) as u32).wrapping_sub(self.header.front.withheld)
     }
 
-    /// Whether an index lies below the guard: its ID is of the pool, has been minted, and nobody has asked for a closer look.
+    /// As the header's.
     #[inline(always)]
     pub(super) fn is_below_guard(&self, index: u32) -> bool {
-        // Relaxed: a guard that is too low only sends the caller to `closer_look`.
-        index < self.header.front.guard.load(ord!("magazine-15", Relaxed))
+        self.header.is_below_guard(index)
     }
 
     /// The index of an ID: its distance from the first one. More than any, if it is none of the pool's.

@@ -99,6 +99,11 @@ impl<S: Storage> MagazinePool<S> {
         Parts { header: &self.header, base, blocks: storage.blocks(), spills: storage.spills(), groups, summaries }
     }
 
+    #[inline(always)]
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
     /// A cache for one owner. It begins empty.
     pub fn cache(&self) -> Cache<'_> {
         Cache::new(self.parts())

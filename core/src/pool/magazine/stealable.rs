@@ -4,10 +4,15 @@ use core::fmt;
 
 use super::{
     MagazinePool,
+    cell::UserCell,
     storage::{Blocks, Storage},
-    user::{User, UserCell},
+    user::User,
+    word::UserWord,
 };
-use crate::{array, const_fn, pool::IdRange};
+use crate::{
+    array, const_fn,
+    pool::{AllocError, FreeError, IdRange},
+};
 
 /// The memory of a [`StealableCache`]'s users.
 ///
@@ -84,6 +89,39 @@ impl<S: Storage, U: UserStorage> StealableCache<S, U> {
     #[inline]
     pub fn user(&self, number: usize) -> Option<User<'_>> {
         User::new(self.pool.parts(), self.users.cells(), number)
+    }
+
+    /// As the [`alloc`](User::alloc) of user `number`, without a handle; `None` if there are not so many.
+    #[doc(hidden)]
+    #[inline]
+    pub fn alloc_by(&self, number: usize) -> Option<Result<u32, AllocError>> {
+        match self.users.cells().get(number)?.try_alloc() {
+            Ok(index) => Some(Ok(self.pool.base().wrapping_add(index))),
+            Err(found) => self.alloc_elsewhere(number, found),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn alloc_elsewhere(&self, number: usize, found: UserWord) -> Option<Result<u32, AllocError>> {
+        self.user(number).map(|user| user.alloc_elsewhere(found))
+    }
+
+    /// As the [`free_and_tell`](User::free_and_tell) of user `number`, without a handle; `None` if there are not so many.
+    #[doc(hidden)]
+    #[inline]
+    pub fn free_by(&self, number: usize, id: u32) -> Option<Result<bool, FreeError>> {
+        let index = id.wrapping_sub(self.pool.base());
+        match self.users.cells().get(number)?.try_free(index, self.pool.header()) {
+            Ok(()) => Some(Ok(false)),
+            Err(found) => self.free_elsewhere(number, found, index),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_elsewhere(&self, number: usize, found: UserWord, index: u32) -> Option<Result<bool, FreeError>> {
+        self.user(number).map(|user| user.free_elsewhere(found, index))
     }
 
     /// The pool, for owner caches beside the users; their IDs cannot be stolen.

@@ -1,110 +1,15 @@
-//! A user of a `StealableCache`: magazines that one caller at a time is inside of, and nobody waits for.
+//! `User`: a user of a `StealableCache`, who looks everywhere for an ID and waits for nobody.
 
 use core::fmt;
 
 use super::{
+    cell::UserCell,
     magazines::Magazines,
     parts::{Parts, ROUNDS},
     storage::BLOCK,
     word::{UserBits, UserWord},
 };
-use crate::{
-    const_fn, ord,
-    pool::{AllocError, FreeError, IdRange, Pool, SliceError},
-    sync::UnsafeCell,
-    util::Padded,
-};
-
-#[cfg(not(target_pointer_width = "64"))]
-type AtomicWord = crate::sync::AtomicU32;
-#[cfg(target_pointer_width = "64")]
-type AtomicWord = crate::sync::AtomicU64;
-
-/// The memory of one user of a [`StealableCache`](super::StealableCache), on cache lines of its own.
-pub struct UserCell(Padded<Inner>);
-
-struct Inner {
-    /// See [`UserWord`].
-    word: AtomicWord,
-    ids: UnsafeCell<Magazines>,
-}
-
-// SAFETY: I8: `ids` is accessed only by whoever is inside, and entering and leaving hand it on with acquire and release.
-unsafe impl Sync for UserCell {}
-
-impl UserCell {
-    const_fn! {
-        /// No IDs.
-        pub const fn new() -> Self {
-            Self(Padded::new(Inner { word: AtomicWord::new(0), ids: UnsafeCell::new(Magazines::new()) }))
-        }
-    }
-
-    /// Enters. The caller is inside now, unless the word that it gets says that somebody else is: then the caller does something
-    /// else, and never waits.
-    #[inline(always)]
-    fn enter(&self) -> UserWord {
-        // Acquire pairs with `leave`.
-        UserWord(self.0.word.swap(UserWord::INSIDE.0, ord!("magazine-40", Acquire)))
-    }
-
-    /// Leaves `word` behind: the one that was found, if nothing has changed.
-    #[inline(always)]
-    fn leave(&self, word: UserWord) {
-        // Others put in meanwhile what is there already, so that a store loses nothing (I8). Release pairs with the next `enter`.
-        self.0.word.store_over(word.0, ord!("magazine-41", Release));
-    }
-
-    /// Enters if that seems worth it. The word, which has an ID at least.
-    fn enter_if_any(&self) -> Option<UserWord> {
-        UserWord(self.0.word.load(ord!("magazine-42", Relaxed))).last()?;
-        let inside = self.enter();
-        if inside.last().is_none() && !inside.is_busy() {
-            self.leave(inside);
-        }
-        inside.last().map(|_| inside)
-    }
-
-    /// The word as it is, by a read-modify-write that changes nothing: a load may give an old one.
-    fn look(&self) -> UserWord {
-        // Acquire pairs with `leave`: what the one inside did comes before this look. Release pairs with the next `enter`: who frees an
-        // ID after this look sees what the one who looked did before it, which is to press.
-        UserWord(self.0.word.fetch_or(0, ord!("magazine-43", AcqRel)))
-    }
-
-    /// The word, once more after [`look`](Self::look). Relaxed: the loads between acquire, and this comes after them.
-    fn look_again(&self) -> UserWord {
-        UserWord(self.0.word.load(ord!("magazine-44", Relaxed)))
-    }
-
-    /// Calls `f` with the IDs.
-    ///
-    /// # Safety
-    /// The caller is inside (I8).
-    #[inline(always)]
-    unsafe fn with<R>(&self, f: impl FnOnce(&mut Magazines) -> R) -> R {
-        // SAFETY: I8: as the caller promises, nobody else has the IDs.
-        self.0.ids.with_mut(|ids| f(unsafe { &mut *ids }))
-    }
-
-    /// Calls `f` with every ID. Exact, since nobody uses it meanwhile.
-    pub(super) fn for_each(&mut self, parts: &Parts<'_>, mut f: impl FnMut(u32)) {
-        let count = self.estimate();
-        // SAFETY: I8: `&mut self`: nobody is inside.
-        unsafe { self.with(|ids| ids.first(count as usize).iter().for_each(|index| f(parts.id(*index)))) }
-    }
-
-    /// How many IDs it had at some moment of the call, none if somebody was inside.
-    pub(super) fn estimate(&self) -> u32 {
-        UserWord(self.0.word.load(ord!("magazine-45", Relaxed))).count() as u32
-    }
-}
-
-impl Default for UserCell {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+use crate::pool::{AllocError, FreeError, IdRange, Pool, SliceError};
 
 /// A user's handle of a [`StealableCache`](super::StealableCache). Several threads may use the same one.
 ///
@@ -130,27 +35,16 @@ impl<'a> User<'a> {
     /// are); [`Contended`](AllocError::Contended) if it found none while others were moving some.
     #[inline]
     pub fn alloc(&self) -> Result<u32, AllocError> {
-        let found = self.cell.enter();
-        match found.last() {
-            Some(last) => Ok(self.pop(found, last)),
-            None => self.alloc_elsewhere(found),
+        match self.cell.try_alloc() {
+            Ok(index) => Ok(self.parts.id(index)),
+            Err(found) => self.alloc_elsewhere(found),
         }
-    }
-
-    /// Takes the last ID of the word `inside`, whose place is `last`, and leaves.
-    #[inline(always)]
-    fn pop(&self, inside: UserWord, last: usize) -> u32 {
-        // SAFETY: I1: `last` is less than the count, which is at most CACHE. I8: this caller is inside.
-        let index = unsafe { self.cell.with(|ids| ids.at(last)) };
-        // The linearization point.
-        self.cell.leave(inside.popped());
-        self.parts.id(index)
     }
 
     /// Looks again as long as that may help; at first, it has `found` its own magazines empty or busy.
     #[cold]
     #[inline(never)]
-    fn alloc_elsewhere(&self, mut found: UserWord) -> Result<u32, AllocError> {
+    pub(super) fn alloc_elsewhere(&self, mut found: UserWord) -> Result<u32, AllocError> {
         for round in 0.. {
             let id = if found.is_busy() { self.alloc_beside() } else { self.alloc_inside(found) };
             if let Some(id) = id {
@@ -171,7 +65,7 @@ impl<'a> User<'a> {
     fn alloc_inside(&self, found: UserWord) -> Option<u32> {
         let inside = if found.count() == 0 { found.filled(self.fill()) } else { found };
         match inside.last() {
-            Some(last) => Some(self.pop(inside, last)),
+            Some(last) => Some(self.parts.id(self.cell.pop(inside, last))),
             None => {
                 self.cell.leave(inside);
                 None
@@ -211,7 +105,7 @@ impl<'a> User<'a> {
     /// Somebody else is inside of its own magazines: one ID from anywhere else.
     fn alloc_beside(&self) -> Option<u32> {
         if let Some((other, inside)) = self.enter_other() {
-            return inside.last().map(|last| Self { cell: other, ..*self }.pop(inside, last));
+            return inside.last().map(|last| self.parts.id(other.pop(inside, last)));
         }
         let fresh = || self.parts.mint(1, 1).map(|(index, _)| index);
         let index = self.parts.take_spilled().or_else(|| self.parts.take_one()).or_else(fresh);
@@ -253,34 +147,19 @@ impl<'a> User<'a> {
     #[inline]
     pub fn free_and_tell(&self, id: u32) -> Result<bool, FreeError> {
         let index = self.parts.index(id);
-        let found = self.cell.enter();
-        match found.room() {
-            // The guard is read inside, so that whoever pressed before having looked in here is noticed.
-            Some(place) if self.parts.is_below_guard(index) => {
-                self.push(found, place, index);
-                Ok(false)
-            }
-            _ if found.is_busy() => self.free_beside(index),
-            _ => self.free_inside(found, index),
+        match self.cell.try_free(index, self.parts.header) {
+            Ok(()) => Ok(false),
+            Err(found) => self.free_elsewhere(found, index),
         }
-    }
-
-    /// Adds an ID to those of the word `inside`, at `place`, and leaves.
-    #[inline(always)]
-    fn push(&self, inside: UserWord, place: usize, index: u32) {
-        let put = |ids: &mut Magazines| {
-            if let Some(place) = ids.place(place) {
-                *place = index;
-            }
-        };
-        // SAFETY: I8: this caller is inside.
-        unsafe { self.cell.with(put) };
-        // The linearization point.
-        self.cell.leave(inside.pushed());
     }
 
     #[cold]
     #[inline(never)]
+    pub(super) fn free_elsewhere(&self, found: UserWord, index: u32) -> Result<bool, FreeError> {
+        if found.is_busy() { self.free_beside(index) } else { self.free_inside(found, index) }
+    }
+
+    /// Inside, where there is no room, or of an ID that is to be looked at.
     fn free_inside(&self, found: UserWord, index: u32) -> Result<bool, FreeError> {
         let pressed = self.parts.look_at(index).inspect_err(|_| self.cell.leave(found))?;
         let inside = match found.room() {
@@ -288,13 +167,11 @@ impl<'a> User<'a> {
             // SAFETY: I8: this caller is inside.
             None => found.with_count(unsafe { self.cell.with(|ids| ids.flush_half(&self.parts)) }),
         };
-        self.push(inside, inside.count(), index);
+        self.cell.push(inside, inside.count(), index);
         Ok(pressed)
     }
 
     /// Somebody else is inside of its own magazines: the ID becomes a bit.
-    #[cold]
-    #[inline(never)]
     fn free_beside(&self, index: u32) -> Result<bool, FreeError> {
         let pressed = self.parts.look_at(index)?;
         if !self.parts.spill(index) {
@@ -385,12 +262,6 @@ impl Parts<'_> {
             self.spill_all(rest);
             Some(*index)
         })
-    }
-}
-
-impl fmt::Debug for UserCell {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserCell").field("count", &self.estimate()).finish_non_exhaustive()
     }
 }
 
