@@ -59,7 +59,7 @@
 //! | `guard` | 0: the next `free` looks closer; otherwise at most `next` |
 //! | `pressed` | 1: somebody wants to be told of that |
 //! | `next` | the number of IDs minted; it only grows, 64 at a time, and less near the end |
-//! | depot | bits 0–11: calls that move blocks now (at most 4095 at once); bits 12–31: how many have, modulo 2^20 |
+//! | depot, several words, by the group that a call begins in | bits 0–11: calls that move blocks now (at most 4095 at once); bits 12–31: how many have, modulo 2^20 |
 //! | `spilled` | spilled IDs: counted before the bit is set, uncounted after it is cleared |
 //! | a user | bits 0–7: how many IDs it has, or 255: somebody is inside and keeps the word; the rest counts changes, modulo 2^56 (2^24 where pointers have 32 bits) |
 //! | a bit above others (`spilled`, `full_groups`, `spilled_groups`) | 0: nothing below; 1: perhaps something |
@@ -72,13 +72,13 @@
 //!   a claim fail: no tag, no ABA. 64 IDs in hand go with each claim, so for a pool's IDs there are always blocks enough.
 //! * **I3** `next` is changed by compare-and-swap only, never over the capacity, and only by who has found no full block and nothing
 //!   spilled. So a new ID is at most the highest one ever handed out, plus 64 for each user, plus 1.
-//! * **I4** If something below a bit above is set and nobody is under way there, that bit is set. Who sets below, sets above afterwards;
-//!   who clears above, looks below afterwards; they meet on the word above.
+//! * **I4** If something below a bit above is set and nobody is under way there, that bit is set. Who sets below, looks above afterwards
+//!   and sets that too; who clears above, looks below afterwards. They meet on the word below (of a group) or above (of a block).
 //! * **I5** An ID is taken back only if its index is less than `next`. `guard` is never more than that: it is raised from one value of
 //!   `next` to a later one. From 0 only `closer_look` raises it, and that tells whoever has `pressed`.
 //! * **I6** `spilled` is never less than the number of spill bits.
 //! * **I7** `Exhausted`: there is an instant in the call at which nothing is fresh, full or spilled, nobody moves a block, and all users
-//!   are empty with nobody inside. All is seen so once, and then the users' words and the depot's word are seen unchanged.
+//!   are empty with nobody inside. All is seen so once, and then the users' words and the depot's are seen unchanged.
 //! * **I8** A user's memory is touched only by who is inside: whose `swap` found a word that does not say 255. Until that one puts a word
 //!   back, others only put in the same 255 again, so its plain store loses nothing.
 //!
@@ -86,9 +86,9 @@
 //!
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
-//! | magazine-1 | bits above, and a full block: fetch_or | Release | magazine-2 and magazine-11 | the taker reads the block before it was written; a cleared mark hides what was set below (I4) | `a_block_is_read_after_it_was_written` |
+//! | magazine-1 | bits above, and a full block: fetch_or | AcqRel | magazine-2, magazine-11; magazine-3 | Release: the taker reads the block before it was written; a cleared mark hides what was set below (I4). Acquire: the summary's bit seems set while it is being cleared, and hides the block | `a_block_is_read_after_it_was_written`, `a_full_block_of_any_group_is_found` |
 //! | magazine-2 | `settle`: fetch_and | AcqRel | magazine-1; magazine-4 | Acquire: a mark is cleared over what was set before, and no search finds that (I4). Release: as magazine-4, where there is more than one group | `a_full_block_of_any_group_is_found`, `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
-//! | magazine-3 | `settle`: load of the word below | Relaxed | nothing: magazine-2 comes before | – | nothing weaker |
+//! | magazine-3 | `settle`: fetch_or of 0 to a group | Release | magazine-1 | as magazine-1, Acquire | `a_full_block_of_any_group_is_found` |
 //! | magazine-4 | search: load of a group or summary | Acquire | magazine-11, magazine-2 | who misses the bit misses its claimer too, and says `Exhausted` (I7) | `a_block_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-5 | search: load of a group under a summary | Acquire | magazine-11 | as magazine-4 | `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-6 | a call begins to move a block: fetch_add | Relaxed | nothing: magazine-11 publishes it | – | nothing weaker |
@@ -138,6 +138,10 @@
 //! | magazine-50 | `closer_look`: swap of `pressed` | Relaxed | nothing: one of several takes it | – | nothing weaker |
 //! | magazine-51 | `press`: swap of `pressed` | Relaxed | nothing: handed on by magazine-21 | – | nothing weaker |
 //! | magazine-52 | `closer_look`: load of `pressed` | Relaxed | nothing: magazine-19 comes before | – | nothing weaker |
+//! | magazine-53 | is the group marked: load of the summary | Relaxed | nothing: magazine-1 comes before | – | nothing weaker |
+//! | magazine-54 | is the group empty: load | Relaxed | nothing: a hint | – | nothing weaker |
+//! | magazine-55 | is there a full block near: load | Relaxed | nothing: the claim decides | – | nothing weaker |
+//! | magazine-56 | a cache's first group: fetch_add | Relaxed | nothing: spreads the caches | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!

@@ -171,6 +171,7 @@ impl<'p> Cache<'p> {
     }
 
     /// Gives back to everybody all IDs that the cache holds.
+    #[inline(never)]
     pub fn flush(&mut self) {
         self.ids.flush(self.count.get(), &self.parts);
         self.count.set(0);

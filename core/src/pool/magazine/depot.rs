@@ -14,15 +14,33 @@ pub(super) struct Level {
     pub summary: fn(&Group) -> &AtomicU32,
 }
 
+/// The group where a user was last, by its distance (bit by bit) from the user's [home](Parts::home): where users are elsewhere, they do
+/// not meet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near(u32);
+
+impl Near {
+    pub const HOME: Self = Self(0);
+
+    const fn new(group: usize, home: usize) -> Self {
+        Self((group ^ home) as u32)
+    }
+
+    const fn group(self, home: usize) -> usize {
+        self.0 as usize ^ home
+    }
+}
+
 /// Full blocks.
 pub(super) const FULL: Level = Level { word: |group| &group.full, summary: |group| &group.full_groups };
 /// Blocks with spilled IDs.
 pub(super) const SPILLED: Level = Level { word: |group| &group.spilled, summary: |group| &group.spilled_groups };
 
-/// Sets the bit above a word that its caller has made non-zero.
-fn mark(above: &AtomicU32, bit: u32) {
-    // Release pairs with `settle` (magazine-2): who clears the bit after this sees what the caller has set below it.
-    above.fetch_or(bit, ord!("magazine-1", Release));
+/// Sets a bit: a full block's, or one above others, which its caller has set before.
+fn mark(word: &AtomicU32, bit: u32) {
+    // Release pairs with `take` (magazine-11), and with `settle` (magazine-2): who clears the bit sees what the caller has written or
+    // set before. Acquire pairs with magazine-3, for `mark_group`.
+    word.fetch_or(bit, ord!("magazine-1", AcqRel));
 }
 
 /// Clears the bit above a word that was found to be zero, and sets it again if the word is not zero by now (I4).
@@ -36,10 +54,6 @@ fn settle(above: &AtomicU32, bit: u32, is_zero: impl FnOnce() -> bool) {
 }
 
 impl<'a> Parts<'a> {
-    fn group_is_zero(group: &Group, level: Level) -> bool {
-        (level.word)(group).load(ord!("magazine-3", Relaxed)) == 0
-    }
-
     /// The summary word over group number `index`, where there is more than one group.
     fn summary_over(&self, index: usize, level: Level) -> Option<&'a AtomicU32> {
         if self.groups.len() == 1 {
@@ -60,6 +74,16 @@ impl<'a> Parts<'a> {
             0 => None,
             bits => self.group_of_summary(at, bits, level),
         })
+    }
+
+    /// A group in which there are full blocks, with its number: the one `near`, or else any.
+    #[inline]
+    pub(super) fn full_group(&self, near: Near) -> Option<(usize, &'a Group)> {
+        let near = near.group(self.home);
+        match self.groups.get(near) {
+            Some(group) if group.full.load(ord!("magazine-55", Relaxed)) != 0 => Some((near, group)),
+            _ => self.group_with(FULL),
+        }
     }
 
     /// The first of the groups that a summary word leads to in which there are set bits indeed.
@@ -84,17 +108,24 @@ impl<'a> Parts<'a> {
         self.mark_group(index, level);
     }
 
+    /// Makes the summary tell of a group in which the caller has just marked something.
     fn mark_group(&self, index: usize, level: Level) {
-        if let Some(summary) = self.summary_over(index, level) {
+        if let Some(summary) = self.summary_over(index, level)
+            // Users with groups of their own do not meet here: the bit is nearly always set. If it is about to be cleared, that one
+            // looks at the group afterwards, by a read-modify-write: either it sees what the caller has marked, or that mark
+            // (magazine-1) has seen it, and this load sees the bit cleared.
+            && summary.load(ord!("magazine-53", Relaxed)) & bit(index) == 0
+        {
             mark(summary, bit(index));
         }
     }
 
     fn settle_group(&self, index: usize, level: Level) {
-        if let (Some(summary), Some(group)) = (self.summary_over(index, level), self.groups.get(index))
-            && Self::group_is_zero(group, level)
-        {
-            settle(summary, bit(index), || Self::group_is_zero(group, level));
+        let (Some(summary), Some(group)) = (self.summary_over(index, level), self.groups.get(index)) else { return };
+        let word = (level.word)(group);
+        if word.load(ord!("magazine-54", Relaxed)) == 0 {
+            // Release pairs with magazine-1: see `mark_group`.
+            settle(summary, bit(index), || word.fetch_or(0, ord!("magazine-3", Release)) == 0);
         }
     }
 
@@ -109,28 +140,32 @@ impl<'a> Parts<'a> {
 
     /// Runs `moves` as a call in flight: until it ends, nobody says that there is nothing in the depot (I7).
     #[inline]
-    pub(super) fn in_flight<R>(&self, moves: impl FnOnce() -> R) -> R {
-        self.header.depot.fetch_add(DepotWord::BEGIN, ord!("magazine-6", Relaxed));
+    pub(super) fn in_flight<R>(&self, near: Near, moves: impl FnOnce() -> R) -> R {
+        let word = self.header.depot(near.group(self.home));
+        word.fetch_add(DepotWord::BEGIN, ord!("magazine-6", Relaxed));
         let result = moves();
         // Release pairs with `look` (magazine-8): who finds the depot quiet sees all that was moved.
-        self.header.depot.fetch_add(DepotWord::END, ord!("magazine-7", Release));
+        word.fetch_add(DepotWord::END, ord!("magazine-7", Release));
         result
     }
 
-    /// The depot's word, before a look into the depot.
-    pub(super) fn look(&self) -> DepotWord {
+    /// The sum of the depot's words before a look into it; `None` if somebody is moving a block.
+    pub(super) fn look(&self) -> Option<u32> {
         // Acquire pairs with magazine-7 of every call that has ended.
-        DepotWord(self.header.depot.load(ord!("magazine-8", Acquire)))
+        let mut words = self.header.depot.iter().map(|word| DepotWord(word.load(ord!("magazine-8", Acquire))));
+        words.try_fold(0, |sum: u32, word| word.is_quiet().then(|| sum.wrapping_add(word.0)))
     }
 
     /// Whether nobody has moved a block since `look`. Ordered after the loads between, which acquire.
-    pub(super) fn is_unmoved(&self, look: DepotWord) -> bool {
-        look.is_quiet() && self.header.depot.load(ord!("magazine-9", Relaxed)) == look.0
+    pub(super) fn is_unmoved(&self, look: u32) -> bool {
+        // The words only grow, so that none has changed if their sum has not.
+        let words = self.header.depot.iter().map(|word| word.load(ord!("magazine-9", Relaxed)));
+        words.fold(0, u32::wrapping_add) == look
     }
 
     /// Puts a magazine into an empty block, near the last one. `false` if none is found.
-    pub(super) fn put(&self, ids: &[u32; BLOCK], near: &mut u32) -> bool {
-        self.in_flight(|| {
+    pub(super) fn put(&self, ids: &[u32; BLOCK], near: &mut Near) -> bool {
+        self.in_flight(*near, || {
             let Some((index, group)) = self.claim_empty(near) else { return false };
             let Some(block) = self.blocks.get(index) else { return false };
             // SAFETY: I2: the bit in `used` was 0 and this call set it; whoever had the block before has cleared it (magazine-12).
@@ -143,14 +178,14 @@ impl<'a> Parts<'a> {
     }
 
     /// Claims an empty block, with its group: in the group that was good last time, or else in the next one that has any.
-    fn claim_empty(&self, near: &mut u32) -> Option<(usize, &'a Group)> {
-        let last = *near as usize;
+    fn claim_empty(&self, near: &mut Near) -> Option<(usize, &'a Group)> {
+        let last = near.group(self.home);
         if let Some(claimed) = self.claim_empty_in(last) {
             return Some(claimed);
         }
         let others = (last + 1..self.groups.len()).chain(0..last);
         let claimed = others.into_iter().find_map(|index| self.claim_empty_in(index))?;
-        *near = (claimed.0 / GROUP) as u32;
+        *near = Near::new(claimed.0 / GROUP, self.home);
         Some(claimed)
     }
 
@@ -174,13 +209,13 @@ impl<'a> Parts<'a> {
 
     /// Takes a magazine out of a full block. `false` if there is none.
     #[inline(never)]
-    pub(super) fn take(&self, ids: &mut [u32; BLOCK], near: &mut u32) -> bool {
-        self.in_flight(|| self.take_in_flight(ids, near))
+    pub(super) fn take(&self, ids: &mut [u32; BLOCK], near: &mut Near) -> bool {
+        self.in_flight(*near, || self.take_in_flight(ids, near))
     }
 
     #[inline(always)]
-    fn take_in_flight(&self, ids: &mut [u32; BLOCK], near: &mut u32) -> bool {
-        while let Some((index, group)) = self.group_with(FULL) {
+    fn take_in_flight(&self, ids: &mut [u32; BLOCK], near: &mut Near) -> bool {
+        while let Some((index, group)) = self.full_group(*near) {
             let full = group.full.load(ord!("magazine-14", Relaxed));
             let block = full.trailing_zeros();
             // The linearization point. Acquire pairs with the mark that published the block's IDs. Release pairs with magazine-4 and
@@ -195,7 +230,7 @@ impl<'a> Parts<'a> {
             // Release pairs with magazine-10 of the next one that puts a magazine there.
             group.used.fetch_and(!(1 << block), ord!("magazine-12", Release));
             self.settle_group(index, FULL);
-            *near = index as u32;
+            *near = Near::new(index, self.home);
             return true;
         }
         false

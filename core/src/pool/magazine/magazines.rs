@@ -1,6 +1,6 @@
 //! Two magazines' worth of IDs in one array: what an owner cache and each stealable user have.
 
-use super::{parts::Parts, storage::BLOCK};
+use super::{depot::Near, parts::Parts, storage::BLOCK};
 use crate::{const_fn, ord, sync::OwnerWord};
 
 /// The most IDs in a cache: with two magazines, a user that goes up and down by one magazine never goes to the depot.
@@ -52,14 +52,14 @@ impl Count {
 #[derive(Debug)]
 pub(super) struct Magazines {
     halves: [[u32; BLOCK]; 2],
-    /// The group in which an empty block was found last.
-    near: u32,
+    /// Where a block was found last, empty or full.
+    near: Near,
 }
 
 impl Magazines {
     /// Zero bytes.
     pub const fn new() -> Self {
-        Self { halves: [[0; BLOCK]; 2], near: 0 }
+        Self { halves: [[0; BLOCK]; 2], near: Near::HOME }
     }
 
     /// The ID at `at`.
@@ -89,7 +89,7 @@ impl Magazines {
     }
 
     /// Fills the lower half while both are empty, as [`Parts::fill`]. Returns how many IDs there are.
-    #[inline]
+    #[inline(always)]
     pub fn fill(&mut self, parts: &Parts<'_>, users: usize) -> usize {
         parts.fill(&mut self.halves[0], &mut self.near, users)
     }

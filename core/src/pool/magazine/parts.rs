@@ -1,22 +1,33 @@
 //! What every handle has of its pool: the words in front, and the storage.
 
 use super::{
-    depot::FULL,
+    depot::{FULL, Near},
     storage::{BLOCK, Block, Group, Spill},
 };
 use crate::{
-    const_fn, ord,
+    array, const_fn, ord,
     pool::{AllocError, FreeError},
     sync::AtomicU32,
     util::Padded,
 };
 
-/// Words that every `free` reads and few calls write.
+/// How many words the calls in flight are spread over, by the group that they work in.
+const DEPOTS: usize = if cfg!(any(jeton_loom, jeton_shuttle, jeton_step)) {
+    2
+} else if cfg!(target_os = "none") {
+    1
+} else {
+    8
+};
+
+/// Words that every `free` reads and whoever mints writes, 64 IDs at a time.
 pub(super) struct Front {
     /// IDs from `base` to here are taken back without a further look: at most `next`, and 0 if the next `free` must look (I5).
     pub guard: AtomicU32,
     /// 1 if somebody is to be told of the next `free` (I5).
     pub pressed: AtomicU32,
+    /// IDs minted: those from `base + next` on have never been handed out. Never falls (I3).
+    pub next: AtomicU32,
     pub base: u32,
     /// How many IDs fewer the pool has than its storage has room for.
     pub withheld: u32,
@@ -25,10 +36,10 @@ pub(super) struct Front {
 /// The pool's words.
 pub(super) struct Header {
     pub front: Padded<Front>,
-    /// IDs minted: those from `base + next` on have never been handed out. Never falls (I3).
-    pub next: Padded<AtomicU32>,
     /// See [`DepotWord`].
-    pub depot: Padded<AtomicU32>,
+    pub depot: [Padded<AtomicU32>; DEPOTS],
+    /// Caches made, modulo 2^32.
+    pub caches: AtomicU32,
     /// Spilled IDs, counted before their bits are set and after they are cleared (I6).
     pub spilled: Padded<AtomicU32>,
 }
@@ -37,9 +48,15 @@ impl Header {
     const_fn! {
         pub(super) const fn new(base: u32, withheld: u32) -> Self {
             Self {
-                front: Padded::new(Front { guard: AtomicU32::new(0), pressed: AtomicU32::new(0), base, withheld }),
-                next: Padded::new(AtomicU32::new(0)),
-                depot: Padded::new(AtomicU32::new(0)),
+                front: Padded::new(Front {
+                    guard: AtomicU32::new(0),
+                    pressed: AtomicU32::new(0),
+                    next: AtomicU32::new(0),
+                    base,
+                    withheld,
+                }),
+                depot: array![Padded::new(AtomicU32::new(0)); DEPOTS],
+                caches: AtomicU32::new(0),
                 spilled: Padded::new(AtomicU32::new(0)),
             }
         }
@@ -47,6 +64,13 @@ impl Header {
 }
 
 impl Header {
+    /// The word that counts the calls that begin in this group.
+    #[inline(always)]
+    pub(super) fn depot(&self, group: usize) -> &AtomicU32 {
+        let [first, ..] = &self.depot;
+        self.depot.get(group % DEPOTS).unwrap_or(first)
+    }
+
     /// Whether an index lies below the guard: its ID is of the pool, has been minted, and nobody has asked for a closer look.
     #[inline(always)]
     pub(super) fn is_below_guard(&self, index: u32) -> bool {
@@ -66,6 +90,8 @@ pub(super) struct Parts<'a> {
     pub groups: &'a [Group],
     /// The first of the groups: those whose summary words are in use.
     pub summaries: &'a [Group],
+    /// The group to begin with: each user has another one, as far as there are so many.
+    pub home: usize,
     pub header: &'a Header,
     /// The header's: a copy saves the hot paths a load.
     pub base: u32,
@@ -103,14 +129,19 @@ impl<'a> Parts<'a> {
     #[inline]
     pub(super) fn mint(&self, most: usize, users: usize) -> Option<(u32, usize)> {
         let capacity = self.capacity();
-        let mut next = self.header.next.load(ord!("magazine-16", Relaxed));
+        let mut next = self.header.front.next.load(ord!("magazine-16", Relaxed));
         loop {
             let len = (capacity - next).div_ceil(users as u32).min(most as u32);
             if len == 0 {
                 return None;
             }
             // The linearization point. Release pairs with magazine-20: who finds all minted sees the minter's user busy (I7).
-            match self.header.next.compare_exchange(next, next + len, ord!("magazine-17", Release), ord!("magazine-18", Relaxed)) {
+            match self.header.front.next.compare_exchange(
+                next,
+                next + len,
+                ord!("magazine-17", Release),
+                ord!("magazine-18", Relaxed),
+            ) {
                 Ok(_) => {
                     // From 0 only `closer_look` raises it, which tells whoever lowered it.
                     if next != 0 {
@@ -147,7 +178,7 @@ impl<'a> Parts<'a> {
             return Err(FreeError::OutOfRange(self.id(index)));
         }
         // Whoever has the ID had it from a call that minted it, so its caller sees that mint.
-        let minted = self.header.next.load(ord!("magazine-23", Relaxed));
+        let minted = self.header.front.next.load(ord!("magazine-23", Relaxed));
         if index < minted { Ok(minted) } else { Err(FreeError::NotAllocated(self.id(index))) }
     }
 
@@ -172,15 +203,15 @@ impl<'a> Parts<'a> {
     /// Only if the depot was quiet at `look` and [`is_unmoved`](Self::is_unmoved) since.
     pub(super) fn is_bare(&self) -> bool {
         // Acquire, in all of them, pairs with whoever took the last one: its call in flight, or its busy user, is then seen too (I7).
-        self.header.next.load(ord!("magazine-20", Acquire)) == self.capacity()
+        self.header.front.next.load(ord!("magazine-20", Acquire)) == self.capacity()
             && self.group_with(FULL).is_none()
             && self.header.spilled.load(ord!("magazine-25", Acquire)) == 0
     }
 
     /// Fills an empty magazine with what is outside magazines: a full block, or spilled IDs, or else fresh
     /// ones. Returns how many.
-    #[inline]
-    pub(super) fn fill(&self, indexes: &mut [u32; BLOCK], near: &mut u32, users: usize) -> usize {
+    #[inline(always)]
+    pub(super) fn fill(&self, indexes: &mut [u32; BLOCK], near: &mut Near, users: usize) -> usize {
         // Fresh ones come last: that bounds how far IDs go up (I3). Both looks before are a load or two.
         if self.group_with(FULL).is_some() && self.take(indexes, near) {
             return BLOCK;
@@ -194,11 +225,11 @@ impl<'a> Parts<'a> {
     /// As `fill`, or why not, if no user has IDs that could be stolen.
     #[cold]
     #[inline(never)]
-    pub(super) fn fill_or_tell(&self, indexes: &mut [u32; BLOCK], near: &mut u32) -> Result<usize, AllocError> {
+    pub(super) fn fill_or_tell(&self, indexes: &mut [u32; BLOCK], near: &mut Near) -> Result<usize, AllocError> {
         for _ in 0..ROUNDS {
             let look = self.look();
             match self.fill(indexes, near, 1) {
-                0 if self.is_bare() && self.is_unmoved(look) => return Err(AllocError::Exhausted),
+                0 if self.is_bare() && look.is_some_and(|look| self.is_unmoved(look)) => return Err(AllocError::Exhausted),
                 0 => {}
                 filled => return Ok(filled),
             }

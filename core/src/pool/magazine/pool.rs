@@ -40,6 +40,9 @@ pub struct MagazinePool<S: Storage> {
     storage: S,
 }
 
+/// Over how many places the caches are spread.
+const SPREAD: usize = 8;
+
 impl<const N: usize> MagazinePool<Blocks<N>> {
     const_fn! {
         /// All 64 · `N` IDs from 0 on.
@@ -91,12 +94,17 @@ impl<S: Storage> MagazinePool<S> {
     }
 
     #[inline(always)]
-    pub(super) fn parts(&self) -> Parts<'_> {
+    pub(super) fn parts(&self, home: usize) -> Parts<'_> {
         let storage = &self.storage;
         let groups = storage.groups();
         let summaries = groups.get(..groups.len().div_ceil(GROUP)).unwrap_or_default();
         let base = self.header.front.base;
-        Parts { header: &self.header, base, blocks: storage.blocks(), spills: storage.spills(), groups, summaries }
+        Parts { header: &self.header, base, home, blocks: storage.blocks(), spills: storage.spills(), groups, summaries }
+    }
+
+    #[inline(always)]
+    pub(super) fn groups(&self) -> usize {
+        self.storage.groups().len()
     }
 
     #[inline(always)]
@@ -106,18 +114,22 @@ impl<S: Storage> MagazinePool<S> {
 
     /// A cache for one owner. It begins empty.
     pub fn cache(&self) -> Cache<'_> {
-        Cache::new(self.parts())
+        // Spread over the groups, so that a few caches, each in a thread of its own, do not meet in one.
+        let before = self.header.caches.fetch_add(1, ord!("magazine-56", Relaxed)) as usize;
+        let groups = self.storage.groups().len();
+        let home = before.wrapping_mul(groups.div_ceil(SPREAD)).checked_rem(groups).unwrap_or_default();
+        Cache::new(self.parts(home))
     }
 
     /// How many IDs have ever been taken out of the range, in steps of up to 64, at some moment of the call: the highest ID handed
     /// out is less than `base + minted`.
     pub fn minted(&self) -> u32 {
-        self.header.next.load(ord!("magazine-36", Relaxed))
+        self.header.front.next.load(ord!("magazine-36", Relaxed))
     }
 
     /// How many IDs are neither taken nor in a cache, read piece by piece: no more than an estimate while others use the pool.
     pub fn available(&self) -> u32 {
-        let parts = self.parts();
+        let parts = self.parts(0);
         let full = |group: &Group| group.full.load(ord!("magazine-37", Relaxed)).count_ones();
         let full: u32 = parts.groups.iter().map(full).sum();
         let spilled = self.header.spilled.load(ord!("magazine-38", Relaxed));
@@ -129,12 +141,12 @@ impl<S: Storage> MagazinePool<S> {
     ///
     /// For a user who finds none while others may have many cached. One `free` heeds it, and whoever still finds none asks again.
     pub fn press(&self) {
-        self.parts().press();
+        self.parts(0).press();
     }
 
     /// Calls `f` with every ID that is neither taken nor in a cache. Exact, since nobody uses the pool meanwhile.
     pub fn for_each_available(&mut self, mut f: impl FnMut(u32)) {
-        let parts = self.parts();
+        let parts = self.parts(0);
         (self.minted()..parts.capacity()).for_each(|index| f(parts.id(index)));
         for (index, block) in parts.blocks.iter().enumerate() {
             let full = parts.groups.get(index / GROUP).map_or(0, |group| (FULL.word)(group).load(ord!("magazine-48", Relaxed)));
@@ -162,7 +174,7 @@ impl<S: Storage> IdRange for MagazinePool<S> {
 
     #[inline]
     fn capacity(&self) -> u32 {
-        self.parts().capacity()
+        self.parts(0).capacity()
     }
 }
 

@@ -88,7 +88,10 @@ impl<S: Storage, U: UserStorage> StealableCache<S, U> {
     /// The handle of user `number`, from 0; `None` if there are not so many.
     #[inline]
     pub fn user(&self, number: usize) -> Option<User<'_>> {
-        User::new(self.pool.parts(), self.users.cells(), number)
+        let (users, groups) = (self.users.cells(), self.pool.groups());
+        // Spread over the groups, so that the users do not meet in one.
+        let home = if groups == 1 { 0 } else { number.wrapping_mul(groups).checked_div(users.len()).unwrap_or_default() };
+        User::new(self.pool.parts(home), users, number)
     }
 
     /// As the [`alloc`](User::alloc) of user `number`, without a handle; `None` if there are not so many.
@@ -138,7 +141,7 @@ impl<S: Storage, U: UserStorage> StealableCache<S, U> {
     /// Calls `f` with every ID that nobody has, not counting owner caches. Exact, since nobody uses them meanwhile.
     pub fn for_each_available(&mut self, mut f: impl FnMut(u32)) {
         self.pool.for_each_available(&mut f);
-        let parts = self.pool.parts();
+        let parts = self.pool.parts(0);
         self.users.cells_mut().iter_mut().for_each(|user| user.for_each(&parts, &mut f));
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::{
     cell::UserCell,
+    depot::Near,
     magazines::Magazines,
     parts::{Parts, ROUNDS},
     storage::BLOCK,
@@ -116,7 +117,7 @@ impl<'a> User<'a> {
     ///
     /// First all are seen empty, then all are seen unchanged; at the moment between, all were empty together.
     fn all_are_empty(&self) -> bool {
-        let depot = self.parts.look();
+        let Some(depot) = self.parts.look() else { return false };
         let Some(versions) = self.sum_of_empty(UserCell::look) else { return false };
         // Versions only grow, so that none has changed if their sum has not.
         self.parts.is_bare() && self.sum_of_empty(UserCell::look_again) == Some(versions) && self.parts.is_unmoved(depot)
@@ -256,8 +257,8 @@ impl Parts<'_> {
     fn take_one(&self) -> Option<u32> {
         self.group_with(super::depot::FULL)?;
         let mut indexes = [0; BLOCK];
-        self.in_flight(|| {
-            let taken = self.take(&mut indexes, &mut 0);
+        self.in_flight(Near::HOME, || {
+            let taken = self.take(&mut indexes, &mut { Near::HOME });
             let (index, rest) = indexes.split_last().filter(|_| taken)?;
             self.spill_all(rest);
             Some(*index)
