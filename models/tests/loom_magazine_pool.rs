@@ -136,6 +136,31 @@ fn a_full_block_of_any_group_is_found() {
     });
 }
 
+/// A user takes the only full block of a group, whose mark it clears, while another one puts a block into that group.
+#[test]
+fn a_full_block_is_found_whose_group_was_just_emptied() {
+    explore(model(2, 1, 1, 1), || {
+        let leaked = (leak(3), leak(3), leak(2));
+        let world = World::<Slices<'static>, 4>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6);
+        world.with_cache(6, 6); // three full blocks in two groups; users 2 and 3 begin in the second one
+        let world = world.give(0, 2, 0);
+        world.given.iter().for_each(|id| _ = world.free(3, *id));
+        run(world, &[|world| _ = world.alloc(2), |world| world.ids.user(3).expect("a user").flush()]);
+    });
+}
+
+/// The same with IDs that are spilled: one is drained, whose block's mark is cleared, while another one of that block is spilled.
+#[test]
+fn a_spilled_id_is_found_whose_block_was_just_drained() {
+    explore(model(2, 1, 1, 1), || {
+        let world = Small::<1, 3>::new().give(0, 2, 0);
+        world.free(0, world.given[0]);
+        world.ids.user(0).expect("a user").flush();
+        world.free(2, world.given[1]);
+        run(world, &[|world| _ = world.alloc(1), |world| world.ids.user(2).expect("a user").flush()]);
+    });
+}
+
 fn leak<T: Default>(len: usize) -> &'static mut [T] {
     Vec::leak(std::iter::repeat_with(T::default).take(len).collect())
 }

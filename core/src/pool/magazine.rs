@@ -86,9 +86,9 @@
 //!
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
-//! | magazine-1 | bits above, and a full block: fetch_or | AcqRel | magazine-2, magazine-11; magazine-3 | Release: the taker reads the block before it was written; a cleared mark hides what was set below (I4). Acquire: the summary's bit seems set while it is being cleared, and hides the block | `a_block_is_read_after_it_was_written`, `a_full_block_of_any_group_is_found` |
-//! | magazine-2 | `settle`: fetch_and | AcqRel | magazine-1; magazine-4 | Acquire: a mark is cleared over what was set before, and no search finds that (I4). Release: as magazine-4, where there is more than one group | `a_full_block_of_any_group_is_found`, `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
-//! | magazine-3 | `settle`: fetch_or of 0 to a group | Release | magazine-1 | as magazine-1, Acquire | `a_full_block_of_any_group_is_found` |
+//! | magazine-1 | bits above, and a full block: fetch_or | AcqRel | magazine-2, magazine-11; magazine-3 | Release: the taker reads the block before it was written; a cleared mark hides what was set below (I4). Acquire: the summary's bit seems set while it is being cleared, and hides the block | `a_block_is_read_after_it_was_written`, `a_full_block_is_found_whose_group_was_just_emptied` |
+//! | magazine-2 | `settle`: fetch_and | AcqRel | magazine-1; magazine-4 | Acquire: a mark is cleared over what was set before, and no search finds that (I4). Release: as magazine-4, where there is more than one group | `a_spilled_id_is_found_whose_block_was_just_drained`, `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
+//! | magazine-3 | `settle`: fetch_or of 0 to a group | Release | magazine-1 | as magazine-1, Acquire | `a_full_block_is_found_whose_group_was_just_emptied` |
 //! | magazine-4 | search: load of a group or summary | Acquire | magazine-11, magazine-2 | who misses the bit misses its claimer too, and says `Exhausted` (I7) | `a_block_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-5 | search: load of a group under a summary | Acquire | magazine-11 | as magazine-4 | `a_block_of_a_group_that_comes_and_goes_during_the_look_is_not_missed` |
 //! | magazine-6 | a call begins to move a block: fetch_add | Relaxed | nothing: magazine-11 publishes it | – | nothing weaker |
