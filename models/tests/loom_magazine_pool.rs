@@ -226,6 +226,37 @@ fn a_spilled_id_is_drained_once_and_not_lost() {
     });
 }
 
+/// Two blocks of a group have a spilled ID each. While one is drained, another ID of it is spilled, and the other block is drained: the
+/// group's mark is set again, and then the summary must be, too.
+#[test]
+fn a_group_that_is_marked_again_is_found() {
+    explore(model(3, 1, 1, 1), || {
+        let leaked = (leak(3), leak(3), leak(2));
+        let world = World::<Slices<'static>, 2>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6);
+        let mut cache = world.ids.pool().cache();
+        let ids: Vec<u32> = (0..6).map(|_| cache.alloc().expect("free")).collect();
+        assert_eq!(ids, [0, 1, 2, 3, 4, 5]);
+        for id in [0, 2] {
+            assert_eq!(cache.free(id), Ok(()));
+            cache.flush(); // spills it
+        }
+        drop(cache);
+        [1, 3, 4, 5].into_iter().for_each(|id| world.mark(id, true));
+        run(
+            world,
+            &[
+                |world| _ = world.alloc(0),
+                |world| {
+                    let mut cache = world.ids.pool().cache();
+                    world.mark(1, false);
+                    assert_eq!(cache.free(1), Ok(()));
+                },
+                |world| _ = world.alloc(1),
+            ],
+        );
+    });
+}
+
 /// A cache that ends with a single ID spills it, against a user who drains.
 #[test]
 fn a_drop_beside_an_allocation_loses_nothing() {
