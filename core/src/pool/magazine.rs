@@ -178,8 +178,8 @@
 //! * A counter that is read again before it is written costs less than one kept in a register: the compiler then counts in memory.
 //! * Storing indexes instead of IDs makes `free` an instruction cheaper and `alloc` one dearer. `free` was the one that needed it.
 //! * A user's count, its version and "somebody is inside" fit into one word, which whoever enters takes away by a swap: one comparison then
-//!   finds out "busy" and "empty" together. A lock bit beside a count costs the same instructions, and half as much time again, since the
-//!   count is stored where it was just loaded (`cargo rivals pool`).
+//!   finds out "busy" and "empty" together. A lock bit beside a count costs as many instructions and more time, since each
+//!   call then waits for the stores of the one before.
 //! * Which users meet decides the price with several threads, not how many instructions they run: so each has a group of its own.
 //! * loom gives a plain store no place among other threads' read-modify-writes of that word: it let two of them enter a user on the
 //!   same value. In models that store is a swap.
