@@ -257,6 +257,40 @@ fn a_group_that_is_marked_again_is_found() {
     });
 }
 
+/// A user drains an ID whose spill has not ended, while another one looks. If that user does not take ID 2, it is there all the time (I6).
+#[test]
+fn a_spilled_id_is_counted_before_it_can_be_drained() {
+    explore(model(3, 29_200, 14_000, 18_000), || {
+        let leaked = (leak(3), leak(3), leak(2));
+        let world = World::<Slices<'static>, 2>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6);
+        let mut cache = world.ids.pool().cache();
+        assert_eq!([(); 6].map(|()| cache.alloc().expect("free")), [0, 1, 2, 3, 4, 5]);
+        for id in [1, 2] {
+            assert_eq!(cache.free(id), Ok(()));
+            cache.flush(); // spills it
+        }
+        drop(cache);
+        [0, 3, 4, 5].into_iter().for_each(|id| world.mark(id, true));
+        let world = Arc::new(world);
+        let spilling = {
+            let world = world.clone();
+            thread::spawn(move || {
+                let mut cache = world.ids.pool().cache();
+                world.mark(0, false);
+                assert_eq!(cache.free(0), Ok(()));
+            })
+        };
+        let draining = {
+            let world = world.clone();
+            thread::spawn(move || [world.alloc(0), world.alloc(0)])
+        };
+        let looking = world.alloc(1);
+        spilling.join().expect("no panic");
+        let drained = draining.join().expect("no panic");
+        assert!(looking != Err(AllocError::Exhausted) || drained.contains(&Ok(2)), "2 was free all the time");
+    });
+}
+
 /// A cache that ends with a single ID spills it, against a user who drains.
 #[test]
 fn a_drop_beside_an_allocation_loses_nothing() {
