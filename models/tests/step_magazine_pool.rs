@@ -13,6 +13,7 @@ mod core_sources {
     pub mod util;
 }
 use core_sources::{pool, sync, util};
+mod step;
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -21,6 +22,7 @@ use jeton_models::{
     spec::pool::{Answer, Call, Choice, FreeIds},
 };
 use pool::{AllocError, FreeError, MagazinePool, Slices, StealableCache, Users};
+use step::{alloc_error, interrupt_at};
 use sync::model::{interrupted, then};
 
 /// Three blocks in two groups.
@@ -52,16 +54,9 @@ enum Do {
     Free(usize, u32),
 }
 
-/// The errors of the core that the specification is made with are other types.
 fn make(ids: &Ids, step: Do) -> (Call, Answer) {
     match step {
-        Do::Alloc(user) => (
-            Call::Alloc,
-            Answer::Alloc(alloc(ids, user).map_err(|error| match error {
-                AllocError::Exhausted => jeton_core::pool::AllocError::Exhausted,
-                AllocError::Contended => jeton_core::pool::AllocError::Contended,
-            })),
-        ),
+        Do::Alloc(user) => (Call::Alloc, Answer::Alloc(alloc(ids, user).map_err(alloc_error))),
         Do::Free(user, id) => {
             assert_eq!(free(ids, user, id), Ok(()), "whoever frees it has it");
             (Call::Free(id), Answer::Free(Ok(())))
@@ -93,22 +88,6 @@ impl Setup {
         held.iter().for_each(|id| spec.reserve(*id).expect("free at first"));
         (ids, spec, held)
     }
-}
-
-/// Runs `operation`, and `interrupt` before its step `at`; what both returned, or `None` if it has not so many steps.
-fn stopped_at<A: 'static, B: 'static>(
-    at: usize,
-    ids: &Rc<Ids>,
-    operation: impl FnOnce(&Ids) -> A,
-    interrupt: impl FnOnce(&Ids) -> B + 'static,
-) -> Option<(A, B)> {
-    let (inner_ids, inner) = (ids.clone(), Rc::new(RefCell::new(None)));
-    let result = inner.clone();
-    let mut outer = None;
-    let run = move || *result.borrow_mut() = Some(interrupt(&inner_ids));
-    let happened = interrupted(at, || outer = Some(operation(ids)), run);
-    let inner = inner.borrow_mut().take();
-    happened.then(|| (outer.expect("the operation has run"), inner.expect("the interrupt has run")))
 }
 
 /// All that are not held can be had, each once, by either user; and then the answer is certain.
@@ -150,7 +129,9 @@ fn every_pair_of_calls_can_interrupt_each_other_at_every_step() {
                     for at in 0.. {
                         let (ids, spec, held) = setup.make();
                         let interrupt = move |ids: &Ids| [make(ids, first), make(ids, second)];
-                        let Some((outer, [one, two])) = stopped_at(at, &ids, |ids| make(ids, operation), interrupt) else { break };
+                        let Some((outer, [one, two])) = interrupt_at(at, &ids, |ids| make(ids, operation), interrupt) else {
+                            break;
+                        };
                         let entry = |thread, (call, answer): (Call, Answer), begin, end| Entry { thread, call, answer, begin, end };
                         let history = [entry(0, outer, 0, 9), entry(1, one, 1, 2), entry(1, two, 3, 4)];
                         assert!(explain(&spec, &history, Order::RealTime).is_some(), "{setup:?}, step {at}: {history:?}");
@@ -188,7 +169,7 @@ fn while_a_user_is_stopped_inside_all_others_finish() {
             for at in 0.. {
                 let (ids, _, held) = setup.make();
                 let rounds = move |ids: &Ids| [everything(ids), everything(ids)];
-                let Some((outer, rounds)) = stopped_at(at, &ids, |ids| make(ids, operation), rounds) else { break };
+                let Some((outer, rounds)) = interrupt_at(at, &ids, |ids| make(ids, operation), rounds) else { break };
                 // The stopped call may have the ID that it allocates or frees.
                 let free_now = IDS - held.len();
                 for (got, refused) in rounds {
@@ -217,7 +198,7 @@ fn while_a_cache_is_stopped_on_its_way_to_the_depot_all_others_finish() {
                 let got = &mut got[..len];
                 assert!(cache.alloc_into(got) <= len);
             };
-            let both = stopped_at(at, &ids, cache_comes_and_goes, |ids| {
+            let both = interrupt_at(at, &ids, cache_comes_and_goes, |ids| {
                 let got: Vec<u32> = std::iter::from_fn(|| alloc(ids, 1).ok()).collect();
                 got.iter().for_each(|id| assert_eq!(free(ids, 0, *id), Ok(())));
                 got.len()
@@ -269,7 +250,7 @@ fn spilled_ids_that_were_taken_one_by_one_leave_no_marks_behind() {
                 assert!(alloc(ids, 0).is_ok());
             }
         };
-        assert!(stopped_at(at, &ids, |ids| alloc(ids, 0), one_by_one).is_some());
+        assert!(interrupt_at(at, &ids, |ids| alloc(ids, 0), one_by_one).is_some());
         let mut cache = ids.pool().cache();
         assert_eq!(cache.free(MANY - 1), Ok(()));
         drop(cache); // spills it

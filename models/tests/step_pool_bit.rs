@@ -12,6 +12,7 @@ mod core_sources {
     pub mod util;
 }
 use core_sources::{pool, sync, util};
+mod step;
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -20,6 +21,7 @@ use jeton_models::{
     spec::pool::{Answer, Call, Choice, FreeIds},
 };
 use pool::{AllocError, BitPool, CompleteError, FreeError, InFlight, ReserveError, bit_pool_words};
+use step::{alloc_error, free_error, interrupt_at};
 use sync::model::interrupted;
 
 type Ids = BitPool<6, { bit_pool_words(6) }>;
@@ -27,36 +29,13 @@ type Ids = BitPool<6, { bit_pool_words(6) }>;
 /// The errors of the core that the specification is made with are other types.
 fn make(ids: &Ids, call: Call) -> Answer {
     match call {
-        Call::Alloc => Answer::Alloc(ids.alloc().map_err(|error| match error {
-            AllocError::Exhausted => jeton_core::pool::AllocError::Exhausted,
-            AllocError::Contended => jeton_core::pool::AllocError::Contended,
-        })),
-        Call::Free(id) => Answer::Free(ids.free(id).map_err(|error| match error {
-            FreeError::OutOfRange(id) => jeton_core::pool::FreeError::OutOfRange(id),
-            FreeError::NotAllocated(id) => jeton_core::pool::FreeError::NotAllocated(id),
-            FreeError::Stale(id) => jeton_core::pool::FreeError::Stale(id),
-        })),
+        Call::Alloc => Answer::Alloc(ids.alloc().map_err(alloc_error)),
+        Call::Free(id) => Answer::Free(ids.free(id).map_err(free_error)),
         Call::Reserve(id) => Answer::Reserve(ids.reserve(id).map_err(|error| match error {
             ReserveError::OutOfRange(id) => jeton_core::pool::ReserveError::OutOfRange(id),
             ReserveError::Allocated(id) => jeton_core::pool::ReserveError::Allocated(id),
         })),
     }
-}
-
-/// Interrupts `operation` with `interrupt` before its step `at`; what both returned, or `None` if it has not so many steps.
-fn interrupt_at<S: 'static, A: 'static>(
-    at: usize,
-    subject: &Rc<S>,
-    operation: impl FnOnce(&S) -> A,
-    interrupt: impl FnOnce(&S) -> A + 'static,
-) -> Option<(A, A)> {
-    let (inner_subject, inner) = (subject.clone(), Rc::new(RefCell::new(None)));
-    let result = inner.clone();
-    let mut outer = None;
-    let run = move || *result.borrow_mut() = Some(interrupt(&inner_subject));
-    let happened = interrupted(at, || outer = Some(operation(subject)), run);
-    let inner = inner.borrow_mut().take();
-    happened.then(|| (outer.expect("the operation has run"), inner.expect("the interrupt has run")))
 }
 
 /// A pool in which the IDs below `taken` are allocated, after `before`.
