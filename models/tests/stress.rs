@@ -86,17 +86,17 @@ struct Payloads([UnsafeCell<u64>; 2]);
 // SAFETY: an index has one holder at a time, and the free list orders its holders: that is what this test is about.
 unsafe impl Sync for Payloads {}
 
-fn free_list_hands_payloads_over<L: FreeList>(rounds: usize) {
-    let (list, payloads) = (L::new(2), Payloads([const { UnsafeCell::new(0) }; 2]));
-    let payloads = &payloads;
-    let uses: u64 = in_threads(|_| {
+/// Threads take one of two IDs, of which there are fewer than threads, work on what it stands for, and give it back.
+fn hand_payloads_over(rounds: usize, alloc: impl Fn(usize, usize) -> Option<u32> + Sync, free: impl Fn(u32) + Sync) {
+    let payloads = &Payloads([const { UnsafeCell::new(0) }; 2]);
+    let uses: u64 = in_threads(|number| {
         let mut uses = 0;
-        for _ in 0..rounds {
-            if let Some(index) = list.alloc() {
-                // SAFETY: this thread holds the index.
-                unsafe { *payloads.0[index as usize].get() += 1 };
+        for round in 0..rounds {
+            if let Some(id) = alloc(number, round) {
+                // SAFETY: this thread holds the ID.
+                unsafe { *payloads.0[id as usize].get() += 1 };
                 uses += 1;
-                list.free(index);
+                free(id);
             }
         }
         uses
@@ -108,34 +108,29 @@ fn free_list_hands_payloads_over<L: FreeList>(rounds: usize) {
     assert_eq!(sum, uses, "two holders at once");
 }
 
-/// Fewer IDs than threads: one waits, in either way, is woken by a free into another cache, and works on with what that one wrote.
+fn free_list_hands_payloads_over<L: FreeList>(rounds: usize) {
+    let list = L::new(2);
+    hand_payloads_over(rounds, |_, _| list.alloc(), |index| list.free(index));
+}
+
+/// One waits, in either way, is woken by a free into another cache, and works on with what that one wrote.
 fn an_id_pool_hands_payloads_over(rounds: usize) {
-    let (pool, payloads) = (IdPool::with_users(0, 2, 2).expect("two IDs"), Payloads([const { UnsafeCell::new(0) }; 2]));
-    let payloads = &payloads;
-    let uses: u64 = in_threads(|number| {
-        let mut uses = 0;
-        for round in 0..rounds {
-            let id = match (number + round) % 3 {
-                // The sanitizer does not see what std's own code does to a mutex that others wait for, and would report a race.
-                _ if cfg!(jeton_tsan) => pool.alloc().ok(),
-                0 => pool.alloc().ok(),
-                1 => pool.alloc_timeout(Duration::from_micros(20)).ok(),
-                _ => Some(pool.alloc_wait()),
-            };
-            if let Some(id) = id {
-                // SAFETY: this thread holds the ID.
-                unsafe { *payloads.0[id as usize].get() += 1 };
-                uses += 1;
-                pool.free(id).expect("it was allocated");
-            }
-        }
-        uses
-    })
-    .into_iter()
-    .sum();
-    // SAFETY: the threads have been joined.
-    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
-    assert_eq!(sum, uses, "two holders at once");
+    let pool = IdPool::with_users(0, 2, 2).expect("two IDs");
+    let alloc = |number, round| match (number + round) % 3 {
+        // The sanitizer does not see what std's own code does to a mutex that others wait for, and would report a race.
+        _ if cfg!(jeton_tsan) => pool.alloc().ok(),
+        0 => pool.alloc().ok(),
+        1 => pool.alloc_timeout(Duration::from_micros(20)).ok(),
+        _ => Some(pool.alloc_wait()),
+    };
+    hand_payloads_over(rounds, alloc, |id| pool.free(id).expect("it was allocated"));
+}
+
+/// In words that are full and marked all the time.
+fn checked_bits_hand_payloads_over(rounds: usize) {
+    type Ids = BitPool<2, { bit_pool_words(2) }>;
+    let pool = Checked::<Ids, 2>::new(Ids::new());
+    hand_payloads_over(rounds, |_, _| pool.alloc().ok(), |id| pool.free(id).expect("it was allocated"));
 }
 
 fn threads_that_end_leave_their_ids(rounds: usize) {
@@ -193,30 +188,6 @@ fn magazines_hand_payloads_over(rounds: usize) {
     let mut ids = [0; IDS];
     assert_eq!(POOL.user(0).expect("of two").alloc_into(&mut ids), IDS);
     assert_distinct(&ids);
-}
-
-/// Fewer IDs than threads, in words that are full and marked all the time.
-fn checked_bits_hand_payloads_over(rounds: usize) {
-    type Ids = BitPool<2, { bit_pool_words(2) }>;
-    let (pool, payloads) = (Checked::<Ids, 2>::new(Ids::new()), Payloads([const { UnsafeCell::new(0) }; 2]));
-    let payloads = &payloads;
-    let uses: u64 = in_threads(|_| {
-        let mut uses = 0;
-        for _ in 0..rounds {
-            if let Ok(id) = pool.alloc() {
-                // SAFETY: this thread holds the ID.
-                unsafe { *payloads.0[id as usize].get() += 1 };
-                uses += 1;
-                pool.free(id).expect("it was allocated");
-            }
-        }
-        uses
-    })
-    .into_iter()
-    .sum();
-    // SAFETY: the threads have been joined.
-    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
-    assert_eq!(sum, uses, "two holders at once");
 }
 
 fn main() -> ExitCode {
