@@ -7,9 +7,16 @@
 #![allow(clippy::boxed_local, reason = "a teardown takes what its bench returns")]
 
 use core::hint::black_box;
+use std::sync::Mutex;
 
 use iai_callgrind::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
-use jeton_benches::scenario::pool::{NoPool, OwnBitPool, Pool, Random, all_distinct, del, mix, new, rnd, shuffle, xfer};
+use jeton_benches::{
+    originals::{Lean, MapPool, Shipped, SlabPool},
+    scenario::pool::{
+        CheckedCaches, IdPool, NoPool, OwnBitPool, OwnerCaches, Pool, Random, StealableCaches, all_distinct, del, mix, new, rnd,
+        shuffle, xfer,
+    },
+};
 use jeton_core::pool::BorrowedBitPool;
 
 /// A pool of its own for each bench, two users of it, and the array.
@@ -93,12 +100,15 @@ macro_rules! rounds {
     };
 }
 
-/// The round `rnd`.
+/// The round `rnd`; of the map pool it takes hours with as many IDs as the other rounds have.
 macro_rules! rnd {
     ($pool:ty, $rnd:ident) => {
+        rnd!($pool, $rnd, n12000 = 4_000, n300000 = 100_000);
+    };
+    ($pool:ty, $rnd:ident, $few:ident = $few_ids:literal, $many:ident = $many_ids:literal) => {
         #[library_benchmark]
-        #[bench::n12000(args = (4_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
-        #[bench::n300000(args = (100_000), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
+        #[bench::$few(args = ($few_ids), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
+        #[bench::$many(args = ($many_ids), setup = Work::<$pool>::free, teardown = Work::<$pool>::are_allocated)]
         fn $rnd(mut work: Box<Work<$pool>>) -> Box<Work<$pool>> {
             let Work { user, ids, random, .. } = black_box(&mut *work);
             let steps = 0..ids.len() as u32;
@@ -110,16 +120,37 @@ macro_rules! rnd {
 
 rounds!(NoPool, nothing_new, nothing_del, nothing_mix, nothing_xfer);
 rnd!(NoPool, nothing_rnd);
+rounds!(OwnerCaches, cache_new, cache_del, cache_mix, cache_xfer);
+rnd!(OwnerCaches, cache_rnd);
+rounds!(CheckedCaches, checked_new, checked_del, checked_mix, checked_xfer);
+rnd!(CheckedCaches, checked_rnd);
+rounds!(StealableCaches, stealable_new, stealable_del, stealable_mix, stealable_xfer);
+rnd!(StealableCaches, stealable_rnd);
+rounds!(IdPool, id_pool_new, id_pool_del, id_pool_mix, id_pool_xfer);
+rnd!(IdPool, id_pool_rnd);
 rounds!(OwnBitPool, bit_new, bit_del, bit_mix, bit_xfer);
 rnd!(OwnBitPool, bit_rnd);
 rounds!(BorrowedBitPool<'static>, bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_xfer);
 rnd!(BorrowedBitPool<'static>, bit_borrowed_rnd);
+rounds!(SlabPool<Shipped>, slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_xfer);
+rnd!(SlabPool<Shipped>, slab_shipped_rnd);
+rounds!(SlabPool<Lean>, slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_xfer);
+rnd!(SlabPool<Lean>, slab_lean_rnd);
+rounds!(Mutex<MapPool>, map_new, map_del, map_mix, map_xfer);
+rnd!(Mutex<MapPool>, map_rnd, n300 = 100, n3000 = 1_000);
 
 library_benchmark_group!(
     name = pool;
     benchmarks = nothing_new, nothing_del, nothing_mix, nothing_rnd, nothing_xfer,
+        cache_new, cache_del, cache_mix, cache_rnd, cache_xfer,
+        checked_new, checked_del, checked_mix, checked_rnd, checked_xfer,
+        stealable_new, stealable_del, stealable_mix, stealable_rnd, stealable_xfer,
+        id_pool_new, id_pool_del, id_pool_mix, id_pool_rnd, id_pool_xfer,
         bit_new, bit_del, bit_mix, bit_rnd, bit_xfer,
-        bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_rnd, bit_borrowed_xfer
+        bit_borrowed_new, bit_borrowed_del, bit_borrowed_mix, bit_borrowed_rnd, bit_borrowed_xfer,
+        slab_shipped_new, slab_shipped_del, slab_shipped_mix, slab_shipped_rnd, slab_shipped_xfer,
+        slab_lean_new, slab_lean_del, slab_lean_mix, slab_lean_rnd, slab_lean_xfer,
+        map_new, map_del, map_mix, map_rnd, map_xfer
 );
 main!(
     config = LibraryBenchmarkConfig::default().tool(Callgrind::with_args(["--branch-sim=yes"]));

@@ -14,6 +14,8 @@
 //! | you want | use |
 //! |---|---|
 //! | the smallest free ID first, one bit an ID, `reserve` of a chosen one, double frees found | [`BitPool`]; over borrowed words and a range known at run time, [`BorrowedBitPool`] |
+//! | the price of an array access for an ID, from one owner or thread | [`Cache`] of a [`MagazinePool`] ([its page](magazine)) |
+//! | nearly that from several threads, down to the last ID | [`StealableCache`] ([its page](magazine)) |
 //! | double frees found in any pool | [`Checked`] around it |
 //! | old IDs found although the number is in use again | [`Generational`] around it |
 //! | to match answers with calls, some of which time out | [`InFlight`] ([its page](in_flight)) |
@@ -63,7 +65,7 @@
 //!           word 0     word 1     word 2, whose second ID is the smallest free one
 //! ```
 //!
-//! A `Checked` adds one bit an ID (1 from `alloc` to `free`), a `Generational` one word an ID:
+//! A `Checked` adds a byte an ID (1 from `alloc` to `free`), a `Generational` a word an ID:
 //!
 //! | word of an ID | its ID | handle |
 //! |---|---|---|
@@ -81,11 +83,11 @@
 //!   already clear counts it for the one who cleared it.
 //! * **B3** A word gets a mark only from a search that has found it full, and who marks looks again (S1 of the summary): once all calls
 //!   are over, no free ID is behind a mark, and none below `low`.
-//! * **C1** `Checked`, `Generational`: the bit is cleared, or the word made even, by exactly one free of an allocation, and that before
+//! * **C1** `Checked`, `Generational`: the byte is cleared, or the word made even, by exactly one free of an allocation, and that before
 //!   the pool inside gets the ID back; while the pool has it, nobody else writes there.
 //! * **G1** `Retire`: a word that has come to its end goes to 0 while its ID stays allocated inside; so no handle comes twice.
 //!
-//! There is no `unsafe` code in these files.
+//! There is no `unsafe` code in these files; the magazines have some, and a page of their own.
 //!
 //! # 6. Orderings
 //!
@@ -107,6 +109,8 @@
 //! | pool-11 | `Generational::free` refused by the pool inside: store | Relaxed | nothing: puts back what pool-8 took | – | nothing weaker |
 //! | pool-12 | `Generational::is_current`: load | Relaxed | nothing: at no particular moment | – | nothing weaker |
 //! | pool-13 | `Generational::retired`: load | Relaxed | nothing: a statistic | – | nothing weaker |
+//! | pool-14 | `Checked::alloc`: store | Relaxed | nothing: the ID's holder alone writes (C1) | – | nothing weaker |
+//! | pool-15 | `Checked::free`: swap | Relaxed | itself in other threads: indivisible (C1) | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!
@@ -118,7 +122,7 @@
 //! | `BitPool::alloc_into` | as `alloc` | for each word's IDs, bitmap-3 |
 //! | `BitPool::is_exhausted` | wait-free | as `Exhausted`; `false` has none |
 //! | `allocated`, `free_ids`, `is_allocated` | wait-free | exact while nothing else runs |
-//! | `Checked`, `Generational`: `alloc`, `free` | as the pool inside | as the pool inside; refused: bitmap-2, pool-9 |
+//! | `Checked`, `Generational`: `alloc`, `free` | as the pool inside | as the pool inside; refused: pool-15, pool-9 |
 //!
 //! Wait-free means: where a read-modify-write of 32 bits is one instruction; [progress by target](crate::docs::progress_by_target)
 //! says where not. A call that is delayed between its steps delays nobody, but may hide IDs of the words it works on from searches
@@ -152,6 +156,7 @@
 //! # 10. References
 //!
 //! * Open vSwitch, `lib/id-pool.c` and `lib/id-fpool.c`: the map and the slabs that pools in production use.
+//! * J. Bonwick, J. Adams, *Magazines and Vmem*, USENIX 2001: caches over a depot.
 //! * Linux, `lib/sbitmap.c` and `lib/idr.c`: bitmaps as allocators, the smallest ID first.
 //! * M. Herlihy, J. Wing, *Linearizability*, 1990: why a refusal must be right at an instant of the call.
 mod error;
@@ -168,6 +173,8 @@ mod checked;
 mod generational;
 #[cfg(any())]
 mod in_flight;
+#[cfg(any())]
+mod magazine;
 
 crate::sync::cfg_has_rmw_32! {
     mod bit_pool;
@@ -175,12 +182,14 @@ crate::sync::cfg_has_rmw_32! {
     mod checked;
     mod generational;
     pub mod in_flight;
+    pub mod magazine;
 
     pub use bit_pool::{BitPool, BorrowedBitPool, bit_pool_words};
-    pub use checked::{Checked, CheckedUser, checked_words};
+    pub use checked::{Checked, CheckedUser};
     pub use crate::util::BitWord;
     pub use generational::{GenerationPolicy, Generational, GenerationalUser, Handle, Retire, Wrap};
     pub use in_flight::{CallId, CompleteError, Full, InFlight, NotTimedOut, Ticket};
+    pub use magazine::{Blocks, Cache, MagazinePool, Slices, StealableCache, User, Users};
 }
 
 pub use error::{AllocError, FreeError, RangeError, ReserveError, SliceError};

@@ -9,7 +9,7 @@ use std::{
 
 use jeton_core::pool::{
     AllocError, BitPool, BitWord, BorrowedBitPool, CallId, Checked, CompleteError, FreeError, Full, Generational, Handle, InFlight,
-    Pool, RangeError, ReserveError, Retire, Wrap, bit_pool_words, checked_words,
+    Pool, RangeError, ReserveError, Retire, Wrap, bit_pool_words,
 };
 
 fn words(capacity: u32) -> Vec<BitWord> {
@@ -70,7 +70,7 @@ fn a_refused_free_changes_nothing() {
     }
     type Ids = BitPool<70, { bit_pool_words(70) }, 500>;
     check(&Ids::new());
-    check(&Checked::<Ids, { checked_words(70) }>::new(Ids::new()));
+    check(&Checked::<Ids, 70>::new(Ids::new()));
     let words = words(70);
     check(&BorrowedBitPool::new(&words, 500, 70).expect("in range"));
 }
@@ -170,7 +170,7 @@ fn racing_frees<T: Copy + Send + Sync, E>(ids: &[T], free: impl Fn(T) -> Result<
 fn of_racing_frees_of_an_allocation_exactly_one_succeeds() {
     type Ids = BitPool<1000, { bit_pool_words(1000) }>;
     for _ in 0..20 {
-        let (plain, checked) = (Ids::new(), Checked::<Ids, { checked_words(1000) }>::new(Ids::new()));
+        let (plain, checked) = (Ids::new(), Checked::<Ids, 1000>::new(Ids::new()));
         let generations = Generational::<Ids, 1000>::new(Ids::new());
         let ids: Vec<u32> = (0..1000).map(|_| plain.alloc().expect("one is left")).collect();
         assert_eq!(racing_frees(&ids, |id| plain.free(id)), 1000);

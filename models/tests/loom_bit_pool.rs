@@ -4,7 +4,7 @@
 #![cfg(any(jeton_loom, jeton_shuttle))]
 
 use jeton_core::{
-    pool::{AllocError, BitPool, Checked, FreeError, Generational, Retire, bit_pool_words, checked_words},
+    pool::{AllocError, BitPool, Checked, FreeError, Generational, Retire, bit_pool_words},
     sync::UnsafeCell,
 };
 use jeton_models::explore::{Arc, Model, explore, thread};
@@ -197,7 +197,7 @@ fn three_threads_that_take_and_give_lose_no_id() {
 #[test]
 fn of_two_frees_of_an_allocation_one_is_refused() {
     explore(Model { threads: 2, loom: 3, rmw: 3, shuttle: 16 }, || {
-        let pool = Arc::new(Checked::<BitPool<2, W2>, { checked_words(2) }>::new(BitPool::new()));
+        let pool = Arc::new(Checked::<BitPool<2, W2>, 2>::new(BitPool::new()));
         let id = pool.alloc().expect("free at first");
         let other = {
             let pool = pool.clone();

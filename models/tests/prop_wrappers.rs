@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use jeton_core::pool::{
     AllocError, BitPool, Checked, FreeError, Generational, Handle, IdRange, Pool, PoolUser, Retire, Wrap, bit_pool_words,
-    checked_words,
 };
 use jeton_models::spec::pool::{Choice, FreeIds};
 use proptest::{collection::vec, prelude::*};
@@ -108,11 +107,11 @@ fn generational_knows_its_handles<P: Pool, W: jeton_core::pool::GenerationPolicy
 proptest! {
     #[test]
     fn a_checked_pool_answers_as_a_set(acts in acts()) {
-        let bits = Checked::<Bits, { checked_words(N as u32) }>::new(Bits::new());
+        let bits = Checked::<Bits, N>::new(Bits::new());
         checked_answers_as_a_set(&mut &bits, &acts)?;
-        let trusting = Checked::<_, { checked_words(N as u32) }>::new(Trusting::new());
+        let trusting = Checked::<_, N>::new(Trusting::new());
         checked_answers_as_a_set(&mut &trusting, &acts)?;
-        let again = Checked::<_, { checked_words(N as u32) }>::new(Trusting::new());
+        let again = Checked::<_, N>::new(Trusting::new());
         let mut user = again.user(again.pool()).expect("a user of this pool");
         checked_answers_as_a_set(&mut user, &acts)?;
     }
@@ -157,7 +156,7 @@ fn generations_that_wrap_come_again_after_all_of_them() {
 
 #[test]
 fn a_user_of_another_pool_is_handed_back() {
-    let pool = Checked::<Bits, { checked_words(N as u32) }>::new(Bits::new());
+    let pool = Checked::<Bits, N>::new(Bits::new());
     let other = BitPool::<N, { bit_pool_words(N as u32) }, 0>::new();
     assert!(pool.user(&other).is_err_and(|user| user.base() == 0));
     let generations = Generational::<Bits, N>::new(Bits::new());
@@ -169,9 +168,9 @@ fn a_user_of_another_pool_is_handed_back() {
 }
 
 #[test]
-fn words_that_do_not_suffice_are_refused_at_run_time() {
-    assert!(Checked::<_, 1>::try_new(&Bits::new()).is_err());
-    assert!(Checked::<_, 2>::try_new(&Bits::new()).is_ok());
+fn room_that_does_not_suffice_is_refused_at_run_time() {
+    assert!(Checked::<_, 39>::try_new(&Bits::new()).is_err());
+    assert!(Checked::<_, 40>::try_new(&Bits::new()).is_ok());
     assert!(Generational::<_, 39, Retire>::try_new(&Bits::new()).is_err());
     assert!(Generational::<_, 40, Retire>::try_new(&Bits::new()).is_ok());
 }

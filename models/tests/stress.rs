@@ -3,9 +3,12 @@
 //! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
 //! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
 
-use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, thread};
+use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, thread, time::Duration};
 
-use jeton::counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter};
+use jeton::{
+    counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
+    pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
+};
 use jeton_models::steps::free_list::{FreeList, s3_relaxed_push, s4_relaxed_pop, s5_tagged};
 
 const THREADS: usize = 3;
@@ -105,6 +108,117 @@ fn free_list_hands_payloads_over<L: FreeList>(rounds: usize) {
     assert_eq!(sum, uses, "two holders at once");
 }
 
+/// Fewer IDs than threads: one waits, in either way, is woken by a free into another cache, and works on with what that one wrote.
+fn an_id_pool_hands_payloads_over(rounds: usize) {
+    let (pool, payloads) = (IdPool::with_users(0, 2, 2).expect("two IDs"), Payloads([const { UnsafeCell::new(0) }; 2]));
+    let payloads = &payloads;
+    let uses: u64 = in_threads(|number| {
+        let mut uses = 0;
+        for round in 0..rounds {
+            let id = match (number + round) % 3 {
+                // The sanitizer does not see what std's own code does to a mutex that others wait for, and would report a race.
+                _ if cfg!(jeton_tsan) => pool.alloc().ok(),
+                0 => pool.alloc().ok(),
+                1 => pool.alloc_timeout(Duration::from_micros(20)).ok(),
+                _ => Some(pool.alloc_wait()),
+            };
+            if let Some(id) = id {
+                // SAFETY: this thread holds the ID.
+                unsafe { *payloads.0[id as usize].get() += 1 };
+                uses += 1;
+                pool.free(id).expect("it was allocated");
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses, "two holders at once");
+}
+
+fn threads_that_end_leave_their_ids(rounds: usize) {
+    let pool = IdPool::with_users(7, 300, 2).expect("300 IDs");
+    for _ in 0..rounds / 100 + 1 {
+        in_threads(|_| {
+            let mut ids = [0; 100];
+            let done = pool.alloc_into(&mut ids);
+            pool.free_slice(&ids[..done]).expect("they were allocated");
+        });
+        let mut ids = [0; 300];
+        assert_eq!(pool.alloc_into(&mut ids), 300);
+        assert_distinct(&ids);
+        pool.free_slice(&ids).expect("they were allocated");
+    }
+}
+
+/// Batches that fill magazines, blocks and spill bits, through users and through caches that come and go.
+fn magazines_hand_payloads_over(rounds: usize) {
+    const IDS: usize = 5 * 64;
+    static POOL: StealableCache<Blocks<5>, Users<2>> = StealableCache::new();
+    let payloads: Vec<Payloads> = (0..IDS / 2).map(|_| Payloads([const { UnsafeCell::new(0) }; 2])).collect();
+    let write = |ids: &[u32]| {
+        for &id in ids {
+            // SAFETY: this thread holds the ID.
+            unsafe { *payloads[id as usize / 2].0[id as usize % 2].get() += 1 };
+        }
+    };
+    let uses: usize = in_threads(|number| {
+        let (mine, next) = (POOL.user(number % 2).expect("of two"), POOL.user((number + 1) % 2).expect("of two"));
+        let mut uses = 0;
+        for round in 0..rounds / 50 + 1 {
+            let mut ids = [0; 150];
+            let ids = &mut ids[..1 + (round * 37 + number * 50) % 150];
+            if round % 3 == 0 {
+                let mut cache = POOL.pool().cache();
+                let done = cache.alloc_into(ids);
+                write(&ids[..done]);
+                uses += done;
+                cache.free_slice(&ids[..done]).expect("they were allocated");
+            } else {
+                let done = mine.alloc_into(ids);
+                write(&ids[..done]);
+                uses += done;
+                next.free_slice(&ids[..done]).expect("they were allocated");
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.iter().flat_map(|two| &two.0).map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses as u64, "two holders at once");
+    let mut ids = [0; IDS];
+    assert_eq!(POOL.user(0).expect("of two").alloc_into(&mut ids), IDS);
+    assert_distinct(&ids);
+}
+
+/// Fewer IDs than threads, in words that are full and marked all the time.
+fn checked_bits_hand_payloads_over(rounds: usize) {
+    type Ids = BitPool<2, { bit_pool_words(2) }>;
+    let (pool, payloads) = (Checked::<Ids, 2>::new(Ids::new()), Payloads([const { UnsafeCell::new(0) }; 2]));
+    let payloads = &payloads;
+    let uses: u64 = in_threads(|_| {
+        let mut uses = 0;
+        for _ in 0..rounds {
+            if let Ok(id) = pool.alloc() {
+                // SAFETY: this thread holds the ID.
+                unsafe { *payloads.0[id as usize].get() += 1 };
+                uses += 1;
+                pool.free(id).expect("it was allocated");
+            }
+        }
+        uses
+    })
+    .into_iter()
+    .sum();
+    // SAFETY: the threads have been joined.
+    let sum: u64 = payloads.0.iter().map(|payload| unsafe { *payload.get() }).sum();
+    assert_eq!(sum, uses, "two holders at once");
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -113,12 +227,16 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 5] = [
+    let tests: [Test; 9] = [
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
         ("threads_that_end_leave_their_counts", threads_that_end_leave_their_counts),
         ("free_list_hands_payloads_over", free_list_hands_payloads_over::<s5_tagged::List>),
+        ("magazines_hand_payloads_over", magazines_hand_payloads_over),
+        ("checked_bits_hand_payloads_over", checked_bits_hand_payloads_over),
+        ("an_id_pool_hands_payloads_over", an_id_pool_hands_payloads_over),
+        ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
     ];
     let chosen: Vec<Test> = match arguments.iter().position(|argument| argument == "--broken") {
         Some(at) => broken.into_iter().filter(|(name, _)| arguments.get(at + 1).is_some_and(|step| step == name)).collect(),

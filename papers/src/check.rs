@@ -7,6 +7,7 @@ use jeton_benches::harness;
 
 use crate::{
     figures::{Figures, Method},
+    matrix::Matrix,
     paper::Paper,
     progress::Progress,
     readme,
@@ -28,7 +29,7 @@ pub fn check(paper: &Paper) -> Result<Vec<String>> {
     report(
         paper,
         "the table in README.md is that of result.json",
-        text.map_or_else(Vec::new, |text| table(&text, &rows)),
+        text.map_or_else(Vec::new, |text| table(&text, &rows, &figures.matrices)),
         &mut faults,
     );
     count_again(paper, &figures, &rows, &mut faults)?;
@@ -109,8 +110,8 @@ fn agreement(paper: &str, figures: &Figures, rows: &[Row]) -> Vec<String> {
 }
 
 /// The README shows the table that the rows give.
-fn table(text: &str, rows: &[Row]) -> Vec<String> {
-    match readme::with_table(text, rows) {
+fn table(text: &str, rows: &[Row], matrices: &[Matrix]) -> Vec<String> {
+    match readme::with_table(text, rows, matrices) {
         Ok(right) if right == text => Vec::new(),
         Ok(_) => vec!["the table in README.md is not that of result.json".to_owned()],
         Err(error) => vec![format!("{error:#}")],
@@ -252,11 +253,11 @@ mod tests {
     fn the_table_of_the_readme_is_compared() {
         let (_, mut rows) = sample();
         let empty = format!("# T\n\n{}\n{}\n\nEnd.\n", readme::BEGIN, readme::END);
-        let full = readme::with_table(&empty, &rows).unwrap();
-        assert_eq!(table(&full, &rows), [""; 0]);
-        assert_eq!(table(&empty, &rows).len(), 1);
-        assert!(table("# T\n", &rows)[0].contains("README.md"));
+        let full = readme::with_table(&empty, &rows, &[]).unwrap();
+        assert_eq!(table(&full, &rows, &[]), [""; 0]);
+        assert_eq!(table(&empty, &rows, &[]).len(), 1);
+        assert!(table("# T\n", &rows, &[])[0].contains("README.md"));
         rows[0].measured = Some(1006.0);
-        assert_eq!(table(&full, &rows).len(), 1);
+        assert_eq!(table(&full, &rows, &[]).len(), 1);
     }
 }

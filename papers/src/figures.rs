@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, path::Path};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use crate::matrix::Matrix;
+
 /// The documented figures of one paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -16,6 +18,9 @@ pub struct Figures {
     /// The figures, in the order of the table.
     #[serde(rename = "figure")]
     pub all: Vec<Figure>,
+    /// Tables of values of ours, whose cells are figures too.
+    #[serde(default, rename = "matrix")]
+    pub matrices: Vec<Matrix>,
 }
 
 /// Where the figures come from.
@@ -28,8 +33,8 @@ pub struct Source {
     pub subject: String,
     /// How it was measured.
     pub conditions: String,
-    /// How many operations one run does.
-    pub iterations: u64,
+    /// How many calls one run does; absent where runs differ.
+    pub iterations: Option<u64>,
 }
 
 /// One figure.
@@ -40,6 +45,10 @@ pub struct Figure {
     pub id: String,
     /// The documented value; absent for a value of ours that stands beside the documented ones.
     pub documented: Option<f64>,
+    /// The documented value of each thread; the documented value is their mean, cut to a whole number. Empty where threads are not
+    /// documented by themselves.
+    #[serde(default)]
+    pub per_thread: Vec<f64>,
     /// The unit of both values.
     pub unit: String,
     /// How ours comes about.
@@ -48,6 +57,11 @@ pub struct Figure {
     ///
     /// Absent where ours is another quantity that only stands in for the documented one: equal numbers would be chance.
     pub tolerance: Option<f64>,
+    /// Up to how much the documented value was cut off when it was printed: what was measured lies between it and it plus this.
+    #[serde(default)]
+    pub resolution: f64,
+    /// The documented run was stopped at this value, which is only a lower bound: ours reproduces it by coming as far.
+    pub lower_bound: Option<f64>,
     /// What holds when only the direction is reproduced.
     pub direction: Option<Direction>,
     /// The value, for [`Method::Model`].
@@ -65,6 +79,8 @@ pub enum Method {
     Exact,
     /// Counted by callgrind in the whole process; differs a little with environment and C library.
     WholeProcess,
+    /// Counted by callgrind, with what the C library's memory allocation does: differs a little with the library.
+    Counted,
     /// Callgrind's formula for cycles.
     Estimated,
     /// Computed from published latencies; nothing is run.
@@ -83,6 +99,7 @@ impl Method {
         match self {
             Self::Exact => "exact count",
             Self::WholeProcess => "counted in the whole process",
+            Self::Counted => "counted, the C library's allocation included",
             Self::Estimated => "callgrind's estimate",
             Self::Model => "model, not measured",
             Self::Simulated => "simulated predictor",
@@ -113,7 +130,10 @@ impl Figures {
 
     /// Parses the file's text.
     pub fn parse(text: &str) -> Result<Self> {
-        let figures: Self = toml::from_str(text).map_err(|error| anyhow::anyhow!("{}", one_line(&error, text)))?;
+        let mut figures: Self = toml::from_str(text).map_err(|error| anyhow::anyhow!("{}", one_line(&error, text)))?;
+        for matrix in &figures.matrices {
+            matrix.add_to(&mut figures.all);
+        }
         figures.validate()?;
         Ok(figures)
     }
@@ -132,6 +152,23 @@ impl Figures {
 }
 
 impl Figure {
+    /// A value of ours that nobody documented.
+    pub const fn beside(id: String, unit: String, method: Method) -> Self {
+        Self {
+            id,
+            documented: None,
+            per_thread: Vec::new(),
+            unit,
+            method,
+            tolerance: None,
+            resolution: 0.0,
+            lower_bound: None,
+            direction: None,
+            model: None,
+            note: String::new(),
+        }
+    }
+
     fn validate(&self, ids: &BTreeSet<&str>) -> Result<()> {
         let sensible = |value: Option<f64>| value.is_none_or(|value| value.is_finite() && value >= 0.0);
         ensure!(sensible(self.documented), "the documented value is negative or no number");
@@ -139,6 +176,15 @@ impl Figure {
         ensure!(
             self.documented.is_some() || (self.tolerance.is_none() && self.direction.is_none()),
             "a tolerance or direction, but no documented value"
+        );
+        ensure!(
+            self.per_thread.is_empty() || self.documented == Some((sum(&self.per_thread) / self.per_thread.len() as f64).floor()),
+            "the documented value is not the mean of its threads, cut to a whole number"
+        );
+        ensure!(self.resolution == 0.0 || (self.resolution > 0.0 && self.tolerance.is_some()), "a resolution without a tolerance");
+        ensure!(
+            self.lower_bound.is_none_or(|bound| self.documented.is_some_and(|documented| documented >= bound)),
+            "the documented value is below its lower bound"
         );
         ensure!(
             (self.method == Method::Model) == self.model.is_some(),
@@ -155,6 +201,10 @@ impl Figure {
         }
         Ok(())
     }
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
 }
 
 /// The parser's message with the line's number, without the picture it draws.
@@ -201,6 +251,9 @@ mod tests {
             (figure("method = \"exact\"\ndocumented = 1\ndirection = { at_most = 1, of = \"a\" }"), "no other figure"),
             (figure("method = \"model\"\ndocumented = 1"), "model"),
             (figure("method = \"exact\"\ndocumented = 1\nmodel = 3"), "model"),
+            (figure("method = \"timed\"\ndocumented = 40\nper_thread = [40, 39]"), "mean"),
+            (figure("method = \"timed\"\ndocumented = 40\nresolution = 1"), "resolution"),
+            (figure("method = \"timed\"\ndocumented = 40\nlower_bound = 41"), "lower bound"),
         ] {
             let message = fault(&text);
             assert!(message.contains(what), "{text}\n{message}");

@@ -10,6 +10,7 @@ use jeton_benches::{
 
 use crate::{
     native::{Program, Totals, Usage},
+    number::median,
     progress::Progress,
     verdict::{Measured, Measurements},
 };
@@ -153,17 +154,6 @@ fn median_usage(runs: &[Usage]) -> Usage {
         context_switches: of(|usage| usage.context_switches),
         migrations: migrations.map(median),
         page_faults: of(|usage| usage.page_faults),
-    }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        length if length % 2 == 1 => values[middle],
-        // Microseconds are all that the clocks are good for.
-        _ => (f64::midpoint(values[middle - 1], values[middle]) * 1e6).round() / 1e6,
     }
 }
 

@@ -1,14 +1,16 @@
 //! `cargo papers`: published performance figures beside what this machine gives, with a verdict and its reason.
 //!
-//! [`paper`] lists the papers; [`kudu`] measures one, with [`native`] for whole processes; [`verdict`] judges what was measured by the
-//! rules of [`figures`]; [`row`] joins both, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
+//! [`paper`] lists the papers; [`kudu`] and [`ovs`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
+//! rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
 mod check;
 mod cli;
 mod figures;
 mod kudu;
 mod machine;
+mod matrix;
 mod native;
 mod number;
+mod ovs;
 mod page;
 mod paper;
 mod progress;
@@ -93,12 +95,16 @@ impl Ran {
             title: title(&self.figures),
             source: format!("Documented by {}: {}; {}.", source.project, source.subject, source.conditions),
             rows: &self.rows,
+            matrices: &self.figures.matrices,
         }
     }
 }
 
 fn title(figures: &Figures) -> String {
-    format!("{} ({} calls a run)", figures.title, number::show(figures.source.iterations as f64))
+    match figures.source.iterations {
+        Some(calls) => format!("{} ({} calls a run)", figures.title, number::show(calls as f64)),
+        None => figures.title.clone(),
+    }
 }
 
 fn run(options: &Run) -> Result<ExitCode> {
@@ -123,7 +129,7 @@ fn run(options: &Run) -> Result<ExitCode> {
         let measured = (paper.measure)(&progress).with_context(|| paper.name)?;
         drop(progress);
         let rows = row::rows(paper.name, &figures, &measured, &machine)?;
-        print(&table::terminal(&title(&figures), &rows))?;
+        print(&table::terminal(&title(&figures), &rows, &figures.matrices))?;
         print(&format!("{}\n", table::summary(&rows)))?;
         ran.push(Ran { paper, figures, rows });
     }
@@ -149,7 +155,7 @@ fn run(options: &Run) -> Result<ExitCode> {
 fn prepare_save(paper: &Paper) -> Result<()> {
     jeton_benches::harness::valgrind_version().context("a result is saved with its exact counts only")?;
     let readme = paper.file("README.md")?;
-    readme::with_table(&fs::read_to_string(&readme).context("cannot read README.md")?, &[])?;
+    readme::with_table(&fs::read_to_string(&readme).context("cannot read README.md")?, &[], &[])?;
     ensure_writable(&readme)?;
     ensure_writable(&paper.file("result.json")?)
 }
@@ -158,7 +164,7 @@ fn save(ran: &Ran) -> Result<()> {
     write(&ran.paper.file("result.json")?, &row::to_json(&ran.rows)?)?;
     let readme = ran.paper.file("README.md")?;
     let text = fs::read_to_string(&readme).context("cannot read README.md")?;
-    write(&readme, &readme::with_table(&text, &ran.rows)?)
+    write(&readme, &readme::with_table(&text, &ran.rows, &ran.figures.matrices)?)
 }
 
 /// Tries to open the file for writing and leaves everything as it was.

@@ -29,6 +29,17 @@ pub fn significant(value: f64, digits: usize) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// The median, to six decimals: the microseconds of seconds, the nanoseconds of milliseconds, are all that clocks are good for.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        length if length % 2 == 1 => values[middle],
+        _ => (f64::midpoint(values[middle - 1], values[middle]) * 1e6).round() / 1e6,
+    }
+}
+
 fn separated(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "-" } else { "" });
@@ -44,6 +55,12 @@ fn separated(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
+    }
 
     #[test]
     fn numbers() {

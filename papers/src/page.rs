@@ -3,6 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use crate::{
+    matrix::{self, Grid, Matrix},
     row::Row,
     table::{cells, machine, summary},
     verdict::Verdict,
@@ -26,6 +27,8 @@ pub struct Section<'a> {
     pub source: String,
     /// Its rows.
     pub rows: &'a [Row],
+    /// Its tables of values side by side.
+    pub matrices: &'a [Matrix],
 }
 
 /// The page.
@@ -64,10 +67,31 @@ fn paper(section: &Section<'_>) -> Markup {
                             }
                         }
                     }
-                    tbody { @for row in section.rows { (line(row)) } }
+                    tbody { @for row in &matrix::listed(section.rows, section.matrices) { (line(row)) } }
+                }
+            }
+            @for matrix in section.matrices { (grid(&matrix.grid(section.rows))) }
+        }
+    }
+}
+
+fn grid(grid: &Grid) -> Markup {
+    html! {
+        h3 { (grid.title) }
+        div.scroll {
+            table {
+                thead { tr { @for name in &grid.header { th scope="col" { (name) } } } }
+                tbody {
+                    @for line in &grid.lines {
+                        tr {
+                            @for name in line.iter().take(1) { th scope="row" { (name) } }
+                            @for number in line.iter().skip(1) { td.number { (number) } }
+                        }
+                    }
                 }
             }
         }
+        ul { @for column in &grid.legend { li { (column) } } }
     }
 }
 
@@ -104,7 +128,7 @@ mod tests {
     #[test]
     fn text_is_escaped_and_every_row_is_there() {
         let (_, rows) = sample();
-        let text = page(&[Section { title: "<T>".into(), source: "\"S\" & co".into(), rows: &rows }]);
+        let text = page(&[Section { title: "<T>".into(), source: "\"S\" & co".into(), rows: &rows, matrices: &[] }]);
         assert!(text.starts_with("<!DOCTYPE html>"));
         assert!(text.contains("<h2>&lt;T&gt;</h2>") && text.contains("&amp; co"));
         assert!(text.contains("A &lt;note&gt; | of") && !text.contains("<note>"));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 
 use crate::{
+    matrix::{self, Matrix},
     number,
     row::{Machine, Row},
     verdict::Verdict,
@@ -17,8 +18,24 @@ const UNKNOWN_WIDTH: u16 = 200;
 
 const NUMBERS: [&str; 6] = ["figure", "unit", "documented", "measured", "ratio", "tolerance"];
 
-/// The rows of one paper for the terminal.
-pub fn terminal(title: &str, rows: &[Row]) -> String {
+/// The rows of one paper for the terminal, then its matrices.
+pub fn terminal(title: &str, rows: &[Row], matrices: &[Matrix]) -> String {
+    let listed = matrix::listed(rows, matrices);
+    let mut text = figures(title, &listed);
+    for matrix in matrices {
+        let grid = matrix.grid(rows);
+        let (mut table, _) = new_table();
+        table.set_header(grid.header.iter().map(|name| bold(name)));
+        for line in &grid.lines {
+            let numbers = line.iter().skip(1).map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
+            table.add_row(line.iter().take(1).map(Cell::new).chain(numbers));
+        }
+        let _ = writeln!(text, "\n{}\n{table}\n{}", grid.title, grid.legend.join("\n"));
+    }
+    text
+}
+
+fn new_table() -> (Table, u16) {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
     let width = match table.width() {
@@ -28,6 +45,11 @@ pub fn terminal(title: &str, rows: &[Row]) -> String {
             UNKNOWN_WIDTH
         }
     };
+    (table, width)
+}
+
+fn figures(title: &str, rows: &[Row]) -> String {
+    let (mut table, width) = new_table();
     let wide = width >= WIDE;
     let mut header = NUMBERS.map(bold).to_vec();
     header.push(bold("verdict"));
@@ -78,17 +100,29 @@ pub fn machine(machine: &Machine) -> String {
     )
 }
 
-/// The rows of one paper as a Markdown table, with summary and machine.
-pub fn markdown(rows: &[Row]) -> String {
+/// The rows of one paper as a Markdown table, with summary, matrices and machine.
+pub fn markdown(rows: &[Row], matrices: &[Matrix]) -> String {
     let mut text = String::from("| figure | unit | documented | measured | ratio | tolerance | verdict | reason |\n");
     text += "|---|---|---:|---:|---:|---:|---|---|\n";
-    for row in rows {
+    for row in &matrix::listed(rows, matrices) {
         let verdict = row.verdict.map_or_else(|| "–".to_owned(), |verdict| verdict.to_string());
         let cells = cells(row).into_iter().chain([verdict, row.reason.clone()]);
-        let line: Vec<String> = cells.map(|cell| escape_markdown(&cell)).collect();
-        let _ = writeln!(text, "| {} |", line.join(" | "));
+        let line: Vec<String> = cells.collect();
+        let _ = writeln!(text, "| {} |", escaped(&line));
     }
     let _ = writeln!(text, "\n{}", escape_markdown(&summary(rows)));
+    for matrix in matrices {
+        let grid = matrix.grid(rows);
+        let _ = writeln!(text, "\n{}\n", escape_markdown(&grid.title));
+        let _ = writeln!(text, "| {} |\n|---|{}", escaped(&grid.header), "---:|".repeat(grid.header.len() - 1));
+        for line in &grid.lines {
+            let _ = writeln!(text, "| {} |", escaped(line));
+        }
+        text.push('\n');
+        for column in &grid.legend {
+            let _ = writeln!(text, "* {}", escape_markdown(column));
+        }
+    }
     if let Some(row) = rows.first() {
         let _ = writeln!(text, "\n{}", escape_markdown(&machine(&row.machine)));
     }
@@ -122,6 +156,10 @@ fn verdict_cell(verdict: Option<Verdict>) -> Cell {
     })
 }
 
+fn escaped(cells: &[String]) -> String {
+    cells.iter().map(|cell| escape_markdown(cell)).collect::<Vec<_>>().join(" | ")
+}
+
 fn escape_markdown(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -146,7 +184,7 @@ mod tests {
     #[test]
     fn the_terminal_table_has_a_line_a_figure() {
         let (_, rows) = sample();
-        let text = terminal("T", &rows);
+        let text = terminal("T", &rows, &[]);
         for word in ["old", "instructions", "1,000", "1,005", "1.005", "1 %", "reproduced in direction", "documented by nobody"] {
             assert!(text.contains(word), "{word}\n{text}");
         }
@@ -164,7 +202,7 @@ mod tests {
     #[test]
     fn markdown_is_escaped() {
         let (_, rows) = sample();
-        let text = markdown(&rows);
+        let text = markdown(&rows, &[]);
         assert!(text.contains(r#"A &lt;note&gt; \| of "ours" &amp; theirs."#), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with('|')).count(), 2 + rows.len());
     }

@@ -78,13 +78,8 @@ pub fn judge(figure: &Figure, measured: &Measured, all: &Measurements) -> Judgem
         };
     };
     let ratio = (documented != 0.0).then(|| value / documented);
-    let distance = distance(value, documented, ratio);
-    let allowed = match figure.tolerance {
-        Some(0.0) => "none allowed".to_owned(),
-        Some(tolerance) => format!("{} allowed", number::percent(tolerance)),
-        None => "another quantity than the documented one".to_owned(),
-    };
-    let (verdict, why) = if figure.tolerance.is_some_and(|tolerance| within(value, documented, tolerance)) {
+    let (distance, allowed) = (distance(value, documented, ratio), allowed(figure));
+    let (verdict, why) = if within(value, documented, figure) {
         (Verdict::Reproduced, format!("{distance} ({allowed})"))
     } else {
         match &figure.direction {
@@ -96,14 +91,55 @@ pub fn judge(figure: &Figure, measured: &Measured, all: &Measurements) -> Judgem
             }
         }
     };
-    Judgement { ratio, verdict: Some(verdict), reason: sentences(&format!("{label}: {why}"), &figure.note) }
+    let mut first = format!("{label}: {why}");
+    for note in threads(figure, all) {
+        first = format!("{first}; {note}");
+    }
+    Judgement { ratio, verdict: Some(verdict), reason: sentences(&first, &figure.note) }
 }
 
-/// At most `tolerance` away, as a share of the documented value: of zero, nothing else is near.
-fn within(value: f64, documented: f64, tolerance: f64) -> bool {
+/// What is within: a lower bound is reached; anything else is at most `tolerance` away, as a share of the documented value, which
+/// itself may have been cut by the resolution. Of a zero that was not cut, nothing else is near.
+fn within(value: f64, documented: f64, figure: &Figure) -> bool {
     // A value on the border belongs to the inside, although the border itself is rounded.
     const ROUNDING: f64 = 1e-9;
-    (value - documented).abs() <= (tolerance + ROUNDING) * documented
+    let inside = |tolerance: f64| {
+        let (least, most) = (documented, documented + figure.resolution);
+        value >= least - (tolerance + ROUNDING) * least && value <= most + (tolerance + ROUNDING) * most
+    };
+    figure.lower_bound.map_or_else(|| figure.tolerance.is_some_and(inside), |bound| value >= bound)
+}
+
+fn allowed(figure: &Figure) -> String {
+    let tolerance = match (figure.lower_bound, figure.tolerance) {
+        (Some(bound), _) => return format!("stopped: {} or more is the same", number::show(bound)),
+        (None, None) => return "another quantity than the documented one".to_owned(),
+        (None, Some(0.0)) => "none allowed".to_owned(),
+        (None, Some(tolerance)) => format!("{} allowed", number::percent(tolerance)),
+    };
+    match figure.resolution {
+        0.0 => tolerance,
+        cut => format!("{tolerance}, and the documented value is cut by up to {}", number::show(cut)),
+    }
+}
+
+/// The number of processors of the machine, a figure by which others are judged.
+pub const PROCESSORS: &str = "machine.processors";
+
+/// What a reader must know of the threads that a figure comes from.
+fn threads(figure: &Figure, all: &Measurements) -> Vec<String> {
+    let threads = figure.per_thread.len();
+    let mut notes = Vec::new();
+    if threads > 1 {
+        let each: Vec<String> = figure.per_thread.iter().map(|value| number::show(*value)).collect();
+        notes.push(format!("documented by thread: {}", each.join(", ")));
+    }
+    if let Some(Ok(processors)) = all.get(PROCESSORS)
+        && threads as f64 > *processors
+    {
+        notes.push(format!("{threads} threads on {processors} processors here"));
+    }
+    notes
 }
 
 /// Whether the rule holds, and the rule in words.
@@ -150,16 +186,8 @@ mod tests {
     use crate::figures::Method;
 
     fn figure(documented: f64, tolerance: f64) -> Figure {
-        Figure {
-            id: "f".into(),
-            documented: Some(documented),
-            unit: "u".into(),
-            method: Method::Exact,
-            tolerance: Some(tolerance),
-            direction: None,
-            model: None,
-            note: String::new(),
-        }
+        let beside = Figure::beside("f".into(), "u".into(), Method::Exact);
+        Figure { documented: Some(documented), tolerance: Some(tolerance), ..beside }
     }
 
     fn verdict(figure: &Figure, value: f64) -> Option<Verdict> {
@@ -188,6 +216,37 @@ mod tests {
         figure.direction = Some(Direction { at_least: None, at_most: Some(1.0), of: Some("g".into()) });
         assert_eq!(verdict(&figure, 10.0), Some(Verdict::InDirection));
         assert_eq!(verdict(&figure, 10.1), Some(Verdict::NotReproduced));
+    }
+
+    #[test]
+    fn a_documented_value_that_was_cut_reaches_up_to_the_next() {
+        let mut figure = figure(0.0, 0.5);
+        figure.resolution = 1.0;
+        for (value, expected) in [(0.0, Verdict::Reproduced), (1.5, Verdict::Reproduced), (1.51, Verdict::NotReproduced)] {
+            assert_eq!(verdict(&figure, value), Some(expected), "{value}");
+        }
+        figure.documented = Some(10.0);
+        for (value, expected) in [(4.9, Verdict::NotReproduced), (5.0, Verdict::Reproduced), (16.5, Verdict::Reproduced)] {
+            assert_eq!(verdict(&figure, value), Some(expected), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_reproduces_a_lower_bound() {
+        let mut figure = figure(10_042.0, 0.5);
+        figure.lower_bound = Some(10_000.0);
+        assert_eq!(verdict(&figure, 10_000.5), Some(Verdict::Reproduced));
+        assert_eq!(verdict(&figure, 1e9), Some(Verdict::Reproduced));
+        assert_eq!(verdict(&figure, 9_999.0), Some(Verdict::NotReproduced), "it ended");
+    }
+
+    #[test]
+    fn more_threads_than_processors_are_told() {
+        let mut figure = figure(39.0, 0.5);
+        figure.per_thread = vec![40.0, 39.0, 40.0, 40.0];
+        let reason = |processors: f64| judge(&figure, &Ok(39.0), &BTreeMap::from([(PROCESSORS.to_owned(), Ok(processors))])).reason;
+        assert!(reason(2.0).contains("documented by thread: 40, 39, 40, 40; 4 threads on 2 processors"), "{}", reason(2.0));
+        assert!(!reason(4.0).contains("processors"), "{}", reason(4.0));
     }
 
     #[test]

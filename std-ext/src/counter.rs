@@ -27,7 +27,7 @@
 //!
 //! # 4. State
 //!
-//! A thread's number is in a thread-local cell, for all counters alike; the counters themselves are [`StripedCounter`]s.
+//! A thread's number is in a thread-local cell, for all counters (and pools) alike; the counters themselves are [`StripedCounter`]s.
 //!
 //! | cell | the thread | adds |
 //! |---|---|---|
@@ -70,7 +70,6 @@
 //! * D. Dice, Y. Lev, M. Moir, "Scalable Statistics Counters", SPAA 2013.
 //! * P. McKenney, *Is Parallel Programming Hard, And, If So, What Can You Do About It?*, chapter "Counting".
 mod thread_counter;
-mod thread_number;
 
 pub use jeton_core::counter::*;
 pub use thread_counter::{ThreadCounter, ThreadGauge};

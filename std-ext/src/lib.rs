@@ -5,7 +5,7 @@
 //! | problem | module |
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
-//! | hand out small numbers and take them back | [`pool`] |
+//! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -13,8 +13,32 @@
 //! assert_eq!(CALLS.next_id(), 0);
 //! ```
 //!
+//! ```
+//! use std::time::Duration;
+//! use jeton::pool::{AllocError, IdPool};
+//! let slots = IdPool::new(2)?; // for any number of threads; its clones are the same pool
+//! let (first, second) = (slots.alloc_guard()?, slots.alloc_wait());
+//! assert_eq!(slots.alloc_timeout(Duration::from_millis(1)), Err(AllocError::Exhausted));
+//! drop(first); // back, whichever thread does it, and whoever waits is woken
+//! assert_eq!(slots.alloc_wait(), 0);
+//! # slots.free_slice(&[0, second])?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What needs neither threads nor waiting is in the core, and works without `std`.
 #[doc(no_inline)]
-pub use jeton_core::{docs, pool};
+pub use jeton_core::docs;
 
 pub mod counter;
+pub mod pool;
+mod thread_number;
+mod wait;
+
+/// All that waits, from `std`. A model compiles the files that use it with its checker's own in this place.
+mod blocking {
+    pub(crate) use std::{
+        sync::{Condvar, Mutex, MutexGuard},
+        thread::yield_now,
+        time::Instant,
+    };
+}

@@ -32,7 +32,7 @@ use crate::{
     bin_name = "cargo rivals",
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
-    after_help = "Exit status:\n  0  measured, whatever the ratios are, or said why not (busy, one CPU)\n  2  could not measure: an unknown name, a CPU that may not be used, a contender with a wrong result\n\nExamples:\n  cargo rivals                       everything\n  cargo rivals counter --json c.json its table, and its rows as JSON\n  cargo rivals list                  what is compared\n\nNeeds Linux. For figures with two threads, stop what else uses the CPUs."
+    after_help = "Exit status:\n  0  measured, whatever the ratios are, or said why not (busy, one CPU)\n  2  could not measure: an unknown name, a CPU that may not be used, a contender of ours with a wrong result\n\nExamples:\n  cargo rivals                       everything\n  cargo rivals counter --json c.json its table, and its rows as JSON\n  cargo rivals list                  what is compared\n\nNeeds Linux. For figures with two threads, stop what else uses the CPUs."
 )]
 pub struct Arguments {
     /// Structures, such as counter; all if none is named.
@@ -44,9 +44,9 @@ pub struct Arguments {
     /// Undisturbed windows for each row.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u32).range(FEWEST_WINDOWS as i64..))]
     windows: u32,
-    /// Stop after SECONDS for each structure, with the windows that there are.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    seconds: u32,
+    /// Stop after SECONDS for each structure, with the windows that there are [default: 60 for counter, 150 for pool].
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<u32>,
     /// The two CPUs for the threads [default: the first two that this process may use].
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     cpus: Vec<usize>,
@@ -72,18 +72,20 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let structures = structures(&arguments.names)?;
     let allowed = cpu::allowed().context("the CPUs of this process are unknown")?;
     let cpus = cpus(&arguments.cpus, &allowed)?;
-    let limit = Duration::from_secs(arguments.seconds.into());
-    let plan = Plan { windows: arguments.windows as usize, limit, cpus };
+    let plan = |structure: &Structure| {
+        let limit = Duration::from_secs(arguments.seconds.unwrap_or(structure.seconds).into());
+        Plan { windows: arguments.windows as usize, limit, cpus: cpus.clone() }
+    };
     if let Some(path) = &arguments.json {
         // Before the minutes of measuring, not after them.
         fs::write(path, "").with_context(|| format!("{} cannot be written", path.display()))?;
     }
-    let mut machine = Machine::look(allowed.len(), &plan.cpus);
+    let mut machine = Machine::look(allowed.len(), &cpus);
 
-    let measured = structures.iter().map(|&structure| Ok((structure, measure(structure, &plan)?)));
+    let measured = structures.iter().map(|&structure| Ok((structure, measure(structure, &plan(structure))?)));
     let measured = measured.collect::<anyhow::Result<Vec<_>>>()?;
     machine.look_again();
-    let rows = measured.iter().flat_map(|(structure, rows)| report::rows(structure, rows, plan.cpus.len(), &machine));
+    let rows = measured.iter().flat_map(|(structure, rows)| report::rows(structure, rows, cpus.len(), &machine));
     let rows: Vec<_> = rows.collect();
 
     println!("{}\n{}", table::figures(&rows), table::targets(&rows));

@@ -5,7 +5,7 @@ mod statistics;
 use crate::contender::{Contender, Structure};
 
 /// Our counters and their peers.
-pub const STRUCTURE: Structure = Structure { name: "counter", groups: &[ids::GROUP, statistics::GROUP] };
+pub const STRUCTURE: Structure = Structure { name: "counter", groups: &[ids::GROUP, statistics::GROUP], seconds: 60 };
 
 fn equal(what: &str, found: u64, expected: u64) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what}: {found} instead of {expected}")) }

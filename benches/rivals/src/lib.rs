@@ -8,6 +8,7 @@ pub mod contender;
 pub mod counter;
 pub mod cpu;
 pub mod machine;
+pub mod pool;
 pub mod report;
 pub mod run;
 pub mod summary;
@@ -17,4 +18,4 @@ pub mod window;
 use contender::Structure;
 
 /// All structures that are compared.
-pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE];
+pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE, pool::STRUCTURE];

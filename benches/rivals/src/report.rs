@@ -33,6 +33,8 @@ pub enum Verdict {
     NotMet,
     /// One of the two has no figure.
     NotMeasured,
+    /// Nobody asks for a ratio.
+    NotAsked,
 }
 
 /// A contender with one or two threads: an object of the JSON file.
@@ -60,11 +62,13 @@ pub struct ReportRow {
     pub times_reference: Option<f64>,
     /// How many times as fast ours is: this row's median by that of the group's contender of ours.
     pub ours_times_faster: Option<f64>,
+    /// What is known to be wrong with it, or was found out in this run.
+    pub not_correct: Option<String>,
     /// Undisturbed windows.
     pub windows: usize,
     /// All windows.
     pub windows_tried: usize,
-    /// The targets in which it is the peer.
+    /// Its targets; only ours have some.
     pub targets: Vec<TargetRow>,
     /// What it was measured on; the same in all rows.
     pub machine: Machine,
@@ -73,10 +77,14 @@ pub struct ReportRow {
 /// A target and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TargetRow {
-    /// Our contender.
-    pub ours: &'static str,
-    /// How many times as fast it must be.
-    pub at_least: f64,
+    /// The fastest of its peers that is correct and measured.
+    pub peer: Option<&'static str>,
+    /// All its peers.
+    pub peers: &'static [&'static str],
+    /// How many of them are correct and measured.
+    pub peers_measured: usize,
+    /// How many times as fast as the fastest one it must be.
+    pub at_least: Option<f64>,
     /// How many times as fast it is.
     pub ratio: Option<f64>,
     /// What that means.
@@ -139,26 +147,38 @@ impl Medians<'_> {
             ns_system: Summary::of(figures.map(|figure| figure.system)),
             times_reference: self.ratio(entry.name, self.group.reference),
             ours_times_faster: self.ratio(self.group.ours, entry.name),
+            not_correct: self.not_correct(entry.name),
             windows: row.map_or(0, |row| row.figures.len()),
             windows_tried: row.map_or(0, |row| row.tried),
-            targets: self.targets_with(entry.name),
+            targets: self.targets_of(entry.name),
             machine: machine.clone(),
         }
     }
 
-    fn targets_with(&self, peer: &str) -> Vec<TargetRow> {
-        let targets = self.group.targets.iter().filter(|target| target.peer == peer && target.threads == self.threads);
-        targets.map(|target| target_row(target, self.ratio(target.ours, target.peer))).collect()
+    fn not_correct(&self, contender: &str) -> Option<String> {
+        let found = self.find(contender).and_then(|row| row.wrong.clone());
+        let known = || self.group.not_correct.iter().find(|(name, _)| *name == contender).map(|(_, what)| (*what).to_owned());
+        found.or_else(known)
     }
-}
 
-fn target_row(target: &Target, ratio: Option<f64>) -> TargetRow {
-    let verdict = match ratio {
-        None => Verdict::NotMeasured,
-        Some(ratio) if ratio >= target.at_least => Verdict::Met,
-        Some(_) => Verdict::NotMet,
-    };
-    TargetRow { ours: target.ours, at_least: target.at_least, ratio, verdict }
+    fn targets_of(&self, ours: &str) -> Vec<TargetRow> {
+        let targets = self.group.targets.iter().filter(|target| target.ours == ours && target.threads == self.threads);
+        targets.map(|target| self.target_row(target)).collect()
+    }
+
+    fn target_row(&self, &Target { ours, peers, at_least, .. }: &Target) -> TargetRow {
+        let correct = peers.iter().copied().filter(|peer| self.not_correct(peer).is_none());
+        let measured: Vec<_> = correct.filter_map(|peer| Some((peer, self.summary(peer)?.median))).collect();
+        let peer = measured.iter().min_by(|a, b| a.1.total_cmp(&b.1)).map(|(peer, _)| *peer);
+        let ratio = peer.and_then(|peer| self.ratio(ours, peer));
+        let verdict = match (ratio, at_least) {
+            (None, _) => Verdict::NotMeasured,
+            (_, None) => Verdict::NotAsked,
+            (Some(ratio), Some(at_least)) if ratio >= at_least => Verdict::Met,
+            _ => Verdict::NotMet,
+        };
+        TargetRow { peer, peers, peers_measured: measured.len(), at_least, ratio, verdict }
+    }
 }
 
 #[cfg(test)]
@@ -180,9 +200,13 @@ pub(crate) mod tests {
 
     /// As if every contender had `windows` windows: ours of 2 ns, peers of 9 ns, the rest of 1 ns.
     pub(crate) fn measured(windows: usize, most_threads: usize) -> Vec<Row> {
-        let mut rows = crate::run::rows(&counter::STRUCTURE, most_threads);
+        rows_of(&counter::STRUCTURE, windows, most_threads)
+    }
+
+    fn rows_of(structure: &'static Structure, windows: usize, most_threads: usize) -> Vec<Row> {
+        let mut rows = crate::run::rows(structure, most_threads);
         for row in &mut rows {
-            let is_peer = row.group.targets.iter().any(|target| target.peer == row.entry.name);
+            let is_peer = row.group.targets.iter().any(|target| target.peers.contains(&row.entry.name));
             let ns = if is_peer {
                 9.0
             } else if row.entry.is_ours() {
@@ -206,11 +230,45 @@ pub(crate) mod tests {
         let fetch_add = row(&rows, "std AtomicU32: fetch_add & mask", 2);
         assert_eq!((fetch_add.times_reference, fetch_add.ours_times_faster), (Some(1.0), Some(4.5)));
         assert_eq!(fetch_add.ns_system.map(|ns| ns.median), Some(4.5));
-        let target = TargetRow { ours: "jeton IdLease 64", at_least: 5.0, ratio: Some(4.5), verdict: Verdict::NotMet };
-        assert_eq!(fetch_add.targets, [target]);
-        assert_eq!(row(&rows, "fast-counter 1.0", 2).targets[0].verdict, Verdict::Met);
-        assert!(row(&rows, "fast-counter 1.0", 1).targets.is_empty(), "the target is for two threads");
-        assert_eq!(row(&rows, "jeton IdLease 64", 2).times_reference, Some(4.5));
+        let lease = row(&rows, "jeton IdLease 64", 2);
+        let (peers, peer) = (&["std AtomicU32: fetch_add & mask"], Some("std AtomicU32: fetch_add & mask"));
+        let target = TargetRow { peer, peers, peers_measured: 1, at_least: Some(5.0), ratio: Some(4.5), verdict: Verdict::NotMet };
+        assert_eq!(lease.targets[0], target);
+        assert_eq!(lease.times_reference, Some(4.5));
+        assert_eq!(row(&rows, "jeton StripedCounter: own stripe", 2).targets[0].verdict, Verdict::Met);
+        assert!(row(&rows, "jeton StripedCounter: own stripe", 1).targets.is_empty(), "the target is for two threads");
+    }
+
+    const GROUP: Group = Group {
+        targets: &[
+            Target { ours: "jeton OwnerIds", peers: &["std Mutex<u32>", "sharded-counter 0.1"], threads: 1, at_least: Some(3.0) },
+            Target { ours: "jeton OwnerIds", peers: &["parking_lot Mutex<u32>"], threads: 1, at_least: None },
+        ],
+        not_correct: &[("parking_lot Mutex<u32>", "known")],
+        ..counter::STRUCTURE.groups[0]
+    };
+    const STRUCTURE: Structure = Structure { name: "counter", groups: &[GROUP], seconds: 1 };
+
+    #[test]
+    fn the_fastest_peer_is_one_that_is_correct_and_measured() {
+        let ratio_and_peers = |change: fn(&mut Row)| {
+            let mut measured = rows_of(&STRUCTURE, FEWEST_WINDOWS, 1);
+            measured.iter_mut().filter(|row| row.entry.name == "std Mutex<u32>").for_each(change);
+            let rows = rows(&STRUCTURE, &measured, 1, &machine());
+            assert_eq!(row(&rows, "parking_lot Mutex<u32>", 1).not_correct.as_deref(), Some("known"));
+            assert_eq!(row(&rows, "jeton OwnerIds", 1).targets[1].verdict, Verdict::NotMeasured, "its only peer is not correct");
+            let target = row(&rows, "jeton OwnerIds", 1).targets[0].clone();
+            (target.ratio, target.peer, target.peers_measured, target.verdict)
+        };
+        let slower = ratio_and_peers(|row| row.figures.fill(Figure { per_thread: 8.0, system: 8.0 }));
+        assert_eq!(slower, (Some(4.0), Some("std Mutex<u32>"), 2, Verdict::Met));
+        let only_other = (Some(4.5), Some("sharded-counter 0.1"), 1, Verdict::Met);
+        assert_eq!(ratio_and_peers(|row| row.figures.clear()), only_other);
+        let wrong = |row: &mut Row| {
+            row.wrong = Some("an ID came twice".to_owned());
+            row.figures.fill(Figure { per_thread: 1.0, system: 1.0 });
+        };
+        assert_eq!(ratio_and_peers(wrong), only_other);
     }
 
     #[test]
@@ -219,7 +277,7 @@ pub(crate) mod tests {
         let mutex = row(&rows, "std Mutex<u32>", 2);
         assert_eq!((mutex.status, mutex.ns, mutex.ns_system), (Status::Busy, None, None));
         assert_eq!((mutex.times_reference, mutex.ours_times_faster), (None, None));
-        assert_eq!(mutex.targets[0].verdict, Verdict::NotMeasured);
+        assert!(row(&rows, "jeton IdLease 64", 2).targets.iter().all(|target| target.verdict == Verdict::NotMeasured));
         assert_eq!((mutex.windows, mutex.windows_tried), (FEWEST_WINDOWS - 1, FEWEST_WINDOWS + 4));
     }
 
@@ -240,7 +298,10 @@ pub(crate) mod tests {
         let object = objects.iter().find(|row| row["contender"] == "std Mutex<u32>" && row["threads"] == 2).expect("the mutex");
         assert_eq!((&object["status"], &object["ns"]["median"]), (&"measured".into(), &9.0.into()));
         assert_eq!((&object["structure"], &object["group"]), (&"counter".into(), &"ids".into()));
-        assert_eq!((&object["targets"][0]["verdict"], &object["targets"][0]["at_least"]), (&"not-met".into(), &15.0.into()));
+        let lease = objects.iter().find(|row| row["contender"] == "jeton IdLease 64" && row["threads"] == 2).expect("the lease");
+        let target = &lease["targets"][1];
+        assert_eq!((&target["verdict"], &target["at_least"]), (&"not-met".into(), &15.0.into()));
+        assert_eq!((&target["peer"], &target["peers_measured"]), (&"std Mutex<u32>".into(), &1.into()));
         for key in ["cpu", "rustc", "revision", "load_before", "load_after", "used_cpus"] {
             assert!(!object["machine"][key].is_null(), "{key}");
         }

@@ -40,13 +40,15 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// How many windows were measured, the disturbed ones as well.
     pub tried: usize,
+    /// What was wrong with the result of its last window; it is not measured any more.
+    pub wrong: Option<String>,
     chunk: Option<u32>,
 }
 
 /// Why there are no figures at all.
 #[derive(Debug)]
 pub enum RunError {
-    /// A contender's result was not that of its operations: its times mean nothing.
+    /// The result of a contender of ours was not that of its operations.
     Wrong {
         /// The contender.
         contender: &'static str,
@@ -71,10 +73,11 @@ impl std::error::Error for RunError {}
 /// Measures all contenders in turn, a window each, until every row has its windows or the time is over.
 ///
 /// Each round begins with another contender, so that none always follows the same pause or comes at the same phase of another load.
-/// `progress` is told the fewest undisturbed windows of any row after each round.
+/// `progress` is told the fewest undisturbed windows of any row after each round. A peer with a wrong result is out of the run from then
+/// on, and its rows say what was wrong.
 ///
 /// # Errors
-/// [`RunError`]: a wrong result, or a CPU that cannot be used.
+/// [`RunError`]: a wrong result of ours, or a CPU that cannot be used.
 pub fn run(structure: &'static Structure, plan: &Plan, progress: &mut dyn FnMut(usize)) -> Result<Vec<Row>, RunError> {
     let mut rows = rows(structure, plan.cpus.len());
     let begin = Instant::now();
@@ -83,7 +86,8 @@ pub fn run(structure: &'static Structure, plan: &Plan, progress: &mut dyn FnMut(
             let row = (position + round) % rows.len();
             rows[row].measure(&plan.cpus, round)?;
         }
-        let fewest = rows.iter().map(|row| row.figures.len()).min().unwrap_or(plan.windows);
+        let in_the_run = rows.iter().filter(|row| row.wrong.is_none());
+        let fewest = in_the_run.map(|row| row.figures.len()).min().unwrap_or(plan.windows);
         progress(fewest);
         if fewest >= plan.windows || begin.elapsed() >= plan.limit {
             break;
@@ -93,7 +97,7 @@ pub fn run(structure: &'static Structure, plan: &Plan, progress: &mut dyn FnMut(
 }
 
 pub(crate) fn rows(structure: &'static Structure, cpus: usize) -> Vec<Row> {
-    let row = |group, entry, threads| Row { group, entry, threads, figures: Vec::new(), tried: 0, chunk: None };
+    let row = |group, entry, threads| Row { group, entry, threads, figures: Vec::new(), tried: 0, wrong: None, chunk: None };
     let contenders = || structure.groups.iter().flat_map(|group| group.entries.iter().map(move |entry| (group, entry)));
     let with = |threads| {
         contenders().filter(move |(_, entry)| entry.most_threads >= threads).map(move |(group, entry)| row(group, entry, threads))
@@ -103,14 +107,22 @@ pub(crate) fn rows(structure: &'static Structure, cpus: usize) -> Vec<Row> {
 
 impl Row {
     fn measure(&mut self, cpus: &[usize], round: usize) -> Result<(), RunError> {
+        if self.wrong.is_some() {
+            return Ok(());
+        }
         // One thread alone is on each CPU in turn; two threads change places.
         let cpus: Vec<usize> = cpus.iter().copied().cycle().skip(round % cpus.len()).take(self.threads).collect();
         let contender = (self.entry.make)();
         let chunk = self.chunk.unwrap_or(FIRST_CHUNK);
         let spans = window::measure(&*contender, &cpus, chunk, window::LENGTH).map_err(RunError::Pin)?;
-        let wrong = |what| RunError::Wrong { contender: self.entry.name, what };
-        contender.check(window::all_operations(&spans)).map_err(wrong)?;
         self.tried += 1;
+        if let Err(what) = contender.check(window::all_operations(&spans)) {
+            if self.entry.is_ours() {
+                return Err(RunError::Wrong { contender: self.entry.name, what });
+            }
+            self.wrong = Some(what);
+            return Ok(());
+        }
         if let Ok(figure) = window::figure(&spans) {
             // The first window only finds out how many operations go between two looks at the clock.
             if self.chunk.replace(window::chunk(figure)).is_some() {

@@ -3,7 +3,7 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::{
-    report::{ReportRow, Status, Verdict},
+    report::{ReportRow, Status, TargetRow, Verdict},
     summary::Summary,
 };
 
@@ -23,7 +23,8 @@ fn group(rows: &[ReportRow]) -> String {
     columns.extend(["× reference", "ours × faster", "windows"]);
     let mut table = table(&columns);
     for row in rows {
-        let mut cells = vec![row.contender.to_owned(), middle(row, row.ns), spread(row.ns)];
+        let mark = if row.not_correct.is_some() { " †" } else { "" };
+        let mut cells = vec![format!("{}{mark}", row.contender), middle(row, row.ns), spread(row.ns)];
         if first.threads > 1 {
             cells.push(middle(row, row.ns_system));
         }
@@ -33,7 +34,9 @@ fn group(rows: &[ReportRow]) -> String {
             Cell::new(text).set_alignment(alignment)
         }));
     }
-    format!("{} {}, {threads}: {}\n{table}\n", first.structure, first.group, first.operation)
+    let wrong = rows.iter().filter_map(|row| Some(format!("† {}, not correct: {}\n", row.contender, row.not_correct.as_ref()?)));
+    let wrong: String = wrong.collect();
+    format!("{} {}, {threads}: {}\n{table}\n{wrong}", first.structure, first.group, first.operation)
 }
 
 /// The targets, a line each; empty if there are none.
@@ -44,15 +47,30 @@ pub(crate) fn targets(rows: &[ReportRow]) -> String {
         for target in &row.targets {
             any = true;
             let verdict = match target.verdict {
+                Verdict::Met if target.peers_measured < target.peers.len() => "met, as far as measured",
                 Verdict::Met => "met",
                 Verdict::NotMet => "not met",
                 Verdict::NotMeasured => "not measured",
+                Verdict::NotAsked => "",
             };
-            let what = format!("{}, {} threads: {} by {}", row.structure, row.threads, row.contender, target.ours);
-            table.add_row([what, format!("{:.1}", target.at_least), ratio(target.ratio), verdict.to_owned()]);
+            let threads = if row.threads == 1 { "1 thread" } else { "2 threads" };
+            let what = format!("{} {}, {threads}: {} by {}", row.structure, row.group, peer(target), row.contender);
+            let at_least = target.at_least.map_or_else(dash, |at_least| format!("{at_least:.1}"));
+            table.add_row([what, at_least, ratio(target.ratio), verdict.to_owned()]);
         }
     }
     if any { format!("{table}\n") } else { String::new() }
+}
+
+/// The peer, and among how many it is the fastest.
+fn peer(target: &TargetRow) -> String {
+    let name = target.peer.or(target.peers.first().copied()).unwrap_or_default();
+    match (target.peers.len(), target.peers_measured) {
+        (1, _) => name.to_owned(),
+        (all, 0) => format!("the fastest of {all} peers"),
+        (all, measured) if all == measured => format!("{name} (fastest of {all})"),
+        (all, measured) => format!("{name} (fastest of {measured}, of {all} peers)"),
+    }
 }
 
 fn middle(row: &ReportRow, summary: Option<Summary>) -> String {
@@ -105,6 +123,27 @@ mod tests {
         }
         let text = targets(&rows);
         assert!(text.contains("std Mutex<u32> by jeton IdLease 64") && text.contains("not met"), "{text}");
+    }
+
+    #[test]
+    fn who_is_not_correct_is_marked() {
+        let mut measured = measured(FEWEST_WINDOWS, 2);
+        measured.iter_mut().filter(|row| row.entry.name == "std Mutex<u32>").for_each(|row| row.wrong = Some("lost".to_owned()));
+        let text = figures(&report::rows(&counter::STRUCTURE, &measured, 2, &machine()));
+        for part in ["std Mutex<u32> †", "† std Mutex<u32>, not correct: lost\n"] {
+            assert!(text.contains(part), "{part} is missing:\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_fastest_of_some_peers() {
+        let text = |peer, peers, peers_measured| {
+            super::peer(&TargetRow { peer, peers, peers_measured, at_least: None, ratio: None, verdict: Verdict::NotAsked })
+        };
+        assert_eq!(text(None, &["a"], 0), "a");
+        assert_eq!(text(Some("b"), &["a", "b"], 2), "b (fastest of 2)");
+        assert_eq!(text(Some("b"), &["a", "b"], 1), "b (fastest of 1, of 2 peers)");
+        assert_eq!(text(None, &["a", "b"], 0), "the fastest of 2 peers");
     }
 
     #[test]

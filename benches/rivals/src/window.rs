@@ -5,6 +5,7 @@
 
 use std::{
     io,
+    ops::Range,
     sync::{Barrier, OnceLock},
     thread,
     time::{Duration, Instant},
@@ -18,14 +19,20 @@ pub const LENGTH: Duration = Duration::from_millis(1);
 /// How much of the wall time a thread must have had its CPU.
 const LEAST_CPU: f64 = 0.97;
 
-/// How far the starts may lie apart.
+/// How far the starts may lie apart, and which part of the window that may be: a short round ends before one.
 const MOST_APART: Duration = Duration::from_micros(50);
+const MOST_APART_BY_WALL: u32 = 20;
+
+/// Neither of the two counts if it is less: reading the clocks takes so long.
+const CLOCKS: Duration = Duration::from_micros(3);
 
 /// From the meeting to the start: time for the thread that slept to wake up.
 const LEAD: Duration = Duration::from_micros(100);
 
 /// Operations between two looks at the clock take about this long: a look is then a few per mille of it.
 const CHUNK_NANOSECONDS: f64 = 10_000.0;
+/// So many of them are a window.
+const CHUNKS: u32 = 100;
 
 /// What one thread did in a window.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +47,13 @@ pub struct Span {
     pub operations: u64,
     /// Operations before, to warm up.
     pub warm_up: u64,
+}
+
+impl Span {
+    /// Of a thread that did nothing.
+    fn nothing() -> Self {
+        Self { start: Instant::now(), wall: Duration::ZERO, cpu: Duration::ZERO, operations: 0, warm_up: 0 }
+    }
 }
 
 /// Nanoseconds per operation in one undisturbed window.
@@ -65,12 +79,14 @@ pub enum Disturbed {
 /// # Errors
 /// [`Disturbed`]: then there is no figure, rather than a wrong one.
 pub fn figure(spans: &[Span]) -> Result<Figure, Disturbed> {
-    if spans.iter().any(|span| span.operations == 0 || span.cpu.as_secs_f64() < LEAST_CPU * span.wall.as_secs_f64()) {
+    let lost = |span: &Span| span.wall.saturating_sub(span.cpu) > span.wall.mul_f64(1.0 - LEAST_CPU).max(CLOCKS);
+    if spans.iter().any(|span| span.operations == 0 || lost(span)) {
         return Err(Disturbed::WithoutCpu);
     }
     let starts = || spans.iter().map(|span| span.start);
     let (Some(first), Some(last)) = (starts().min(), starts().max()) else { return Err(Disturbed::WithoutCpu) };
-    if last - first > MOST_APART {
+    let shortest = spans.iter().map(|span| span.wall).min().unwrap_or_default();
+    if last - first > MOST_APART.min(CLOCKS.max(shortest / MOST_APART_BY_WALL)) {
         return Err(Disturbed::Apart);
     }
     let cpu: Duration = spans.iter().map(|span| span.cpu).sum();
@@ -94,16 +110,17 @@ pub fn all_operations(spans: &[Span]) -> u64 {
 /// # Errors
 /// The system's, if a thread cannot be pinned.
 pub fn measure(contender: &dyn Contender, cpus: &[usize], chunk: u32, length: Duration) -> io::Result<Vec<Span>> {
-    let (meeting, start) = (Barrier::new(cpus.len()), OnceLock::new());
-    let (meeting, start) = (&meeting, &start);
+    let (meeting, start, over) = (Barrier::new(cpus.len()), OnceLock::new(), OnceLock::new());
+    let (meeting, start, over) = (&meeting, &start, &over);
     thread::scope(|scope| {
         let worker = |(number, &cpu): (usize, &usize)| {
             scope.spawn(move || {
                 let mut span = None;
-                let pace = Pace { meeting, start, chunk, length, met: false, span: &mut span };
+                let pace = Pace { threads: cpus.len(), meeting, start, over, chunk, length, met: false, span: &mut span };
                 cpu::pin(cpu)?;
                 contender.work(number, pace);
-                Ok(span.expect("a contender runs its operation"))
+                // A contender that could not get ready did nothing, and its check says why.
+                Ok(span.unwrap_or_else(Span::nothing))
             })
         };
         let workers: Vec<_> = cpus.iter().enumerate().map(worker).collect();
@@ -114,8 +131,10 @@ pub fn measure(contender: &dyn Contender, cpus: &[usize], chunk: u32, length: Du
 /// When a thread works, and for how long.
 #[derive(Debug)]
 pub struct Pace<'a> {
+    threads: usize,
     meeting: &'a Barrier,
     start: &'a OnceLock<Instant>,
+    over: &'a OnceLock<()>,
     chunk: u32,
     length: Duration,
     met: bool,
@@ -126,11 +145,7 @@ impl Pace<'_> {
     /// Runs `operations(n)`, which does `n` operations, until the window ends.
     pub fn run(mut self, mut operations: impl FnMut(u32)) {
         operations(self.chunk);
-        let start = self.meet();
-        while Instant::now() < start {
-            std::hint::spin_loop();
-        }
-        let end = start + self.length;
+        let end = self.meet_and_wait() + self.length;
         let mut chunks = 0;
         let (wall_before, cpu_before) = (Instant::now(), cpu::thread_time());
         loop {
@@ -144,6 +159,58 @@ impl Pace<'_> {
         let wall = wall_before.elapsed();
         let chunk = u64::from(self.chunk);
         *self.span = Some(Span { start: wall_before, wall, cpu, operations: chunks * chunk, warm_up: chunk });
+    }
+
+    /// How many threads work in this window.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// How many operations a window takes, by those that were measured before.
+    pub fn operations(&self) -> u32 {
+        self.chunk.saturating_mul(CHUNKS)
+    }
+
+    /// Goes through these steps of a round, of so many operations each: `some(steps)` does the next ones. The window ends when a thread
+    /// has done all its steps, or when other windows end. Nothing warms up: whoever needs it does so before. Returns the first step that
+    /// was not done.
+    ///
+    /// # Errors
+    /// What `some` returns: then the round ends for all threads.
+    pub fn go_through<E>(
+        mut self,
+        steps: Range<u32>,
+        operations_a_step: u32,
+        mut some: impl FnMut(Range<u32>) -> Result<(), E>,
+    ) -> Result<u32, E> {
+        let part = self.chunk.div_ceil(operations_a_step);
+        let end = self.meet_and_wait() + self.length;
+        let mut done = steps.start;
+        let (wall_before, cpu_before) = (Instant::now(), cpu::thread_time());
+        let result = loop {
+            let until = steps.end.min(done.saturating_add(part));
+            let result = some(done..until);
+            if result.is_err() || until == steps.end {
+                self.over.get_or_init(|| ());
+            }
+            done = until;
+            if result.is_err() || self.over.get().is_some() || Instant::now() >= end {
+                break result;
+            }
+        };
+        let cpu = cpu::thread_time() - cpu_before;
+        let wall = wall_before.elapsed();
+        let operations = u64::from(done - steps.start) * u64::from(operations_a_step);
+        *self.span = Some(Span { start: wall_before, wall, cpu, operations, warm_up: 0 });
+        result.map(|()| done)
+    }
+
+    fn meet_and_wait(&mut self) -> Instant {
+        let start = self.meet();
+        while Instant::now() < start {
+            std::hint::spin_loop();
+        }
+        start
     }
 
     /// Waits, asleep, for the other threads; the first one to go on sets the start.
@@ -188,6 +255,10 @@ mod tests {
         assert!(figure(&[span(now, Duration::from_micros(971), 1)]).is_ok());
         assert_eq!(figure(&[span(now, MS, 1), span(now, Duration::from_micros(969), 1)]), Err(Disturbed::WithoutCpu));
         assert_eq!(figure(&[span(now, MS, 0)]), Err(Disturbed::WithoutCpu));
+        let short = |cpu| Span { wall: Duration::from_micros(30), ..span(now, Duration::from_micros(cpu), 1) };
+        assert!(figure(&[short(27)]).is_ok(), "the clocks themselves");
+        assert_eq!(figure(&[short(26)]), Err(Disturbed::WithoutCpu));
+        assert_eq!(figure(&[Span::nothing()]), Err(Disturbed::WithoutCpu));
         assert_eq!(figure(&[]), Err(Disturbed::WithoutCpu));
     }
 
@@ -200,9 +271,18 @@ mod tests {
     }
 
     #[test]
+    fn starts_must_be_closer_in_a_short_round() {
+        let (now, wall) = (Instant::now(), MS / 10);
+        let short = |start| Span { wall, ..span(start, wall, 1) };
+        assert!(figure(&[short(now), short(now + Duration::from_micros(5))]).is_ok());
+        assert_eq!(figure(&[short(now), short(now + Duration::from_micros(6))]), Err(Disturbed::Apart));
+    }
+
+    #[test]
     fn chunks_take_ten_microseconds() {
         assert_eq!(chunk(Figure { per_thread: 2.0, system: 1.0 }), 5000);
         assert_eq!(chunk(Figure { per_thread: 1e9, system: 1e9 }), 16);
+        assert_eq!(LENGTH.as_nanos() as f64, CHUNK_NANOSECONDS * f64::from(CHUNKS));
     }
 
     struct Sleeper;
@@ -220,6 +300,44 @@ mod tests {
     fn a_window_spent_asleep_does_not_count() -> io::Result<()> {
         let spans = measure(&Sleeper, &cpu::allowed()?[..1], 1, MS)?;
         assert_eq!(figure(&spans), Err(Disturbed::WithoutCpu));
+        Ok(())
+    }
+
+    /// The second thread has more steps than it can do in its time.
+    struct Steps {
+        first: u32,
+        fails_at: u32,
+    }
+
+    impl Contender for Steps {
+        fn work(&self, thread: usize, pace: Pace<'_>) {
+            assert_eq!(pace.threads(), 2);
+            let steps = if thread == 0 { self.first } else { u32::MAX };
+            let mut next = 7;
+            let result = pace.go_through(7..steps, 3, |some| {
+                assert_eq!(some.start, next, "each step once");
+                next = some.end;
+                if (some.start..some.end).contains(&self.fails_at) { Err(self.fails_at) } else { Ok(()) }
+            });
+            assert_eq!(result, if next > self.fails_at { Err(self.fails_at) } else { Ok(next) });
+        }
+        fn check(&self, _: u64) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_round_ends_with_the_steps_of_one_thread_or_its_time_or_an_error() -> io::Result<()> {
+        let cpu = cpu::allowed()?[0];
+        for (first, fails_at) in [(1000, u32::MAX), (u32::MAX, u32::MAX), (u32::MAX, 300)] {
+            let begin = Instant::now();
+            let spans = measure(&Steps { first, fails_at }, &[cpu, cpu], 100, MS)?;
+            assert!(begin.elapsed() < Duration::from_secs(5), "{first}");
+            assert!(spans.iter().all(|span| span.operations > 0 && span.operations % 3 == 0 && span.warm_up == 0));
+            if first == 1000 {
+                assert!(spans[0].operations <= 3000);
+            }
+        }
         Ok(())
     }
 

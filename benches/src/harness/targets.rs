@@ -145,9 +145,16 @@ impl Target {
 
     fn figure(&self, report: &Report) -> Result<f64, TargetError> {
         let minus = self.minus.as_ref().map_or(Ok(0.0), |bench| self.of_bench(bench, report))?;
-        Ok(self.of_bench(&self.bench, report)? - minus)
+        let counted = self.of_bench(&self.bench, report)? - minus;
+        match &self.per_call {
+            None => Ok(counted),
+            Some(PerCall { calls: 0, .. }) => Err(self.error("has no calls")),
+            // Divided only here: whole numbers up to here, so that a figure that is its limit exactly holds it.
+            Some(PerCall { calls, .. }) => Ok(counted / f64::from(*calls)),
+        }
     }
 
+    /// What the bench counts, of all calls together.
     fn of_bench(&self, bench: &str, report: &Report) -> Result<f64, TargetError> {
         let count = |name: &str| {
             let counts = report.get(name).ok_or_else(|| self.error(&format!("there is no bench `{name}`")))?;
@@ -157,10 +164,7 @@ impl Target {
         };
         match &self.per_call {
             None => count(bench),
-            Some(PerCall { calls: 0, .. }) => Err(self.error("has no calls")),
-            Some(PerCall { from, to, calls }) => {
-                Ok((count(&format!("{bench}::{to}"))? - count(&format!("{bench}::{from}"))?) / f64::from(*calls))
-            }
+            Some(PerCall { from, to, .. }) => Ok(count(&format!("{bench}::{to}"))? - count(&format!("{bench}::{from}"))?),
         }
     }
 

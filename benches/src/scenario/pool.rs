@@ -14,8 +14,10 @@ use core::{hint::black_box, ops::Range};
 
 mod jeton;
 mod originals;
+pub mod timed;
 
-pub use jeton::OwnBitPool;
+pub use ::jeton::pool::IdPool;
+pub use jeton::{CheckedCaches, OwnBitPool, OwnerCaches, StealableCaches};
 pub use originals::SlabUser;
 
 /// What one user of a pool can do: a handle, by which the pool knows the user.
@@ -43,7 +45,7 @@ pub trait Pool: Sync {
 
     /// A pool that hands out `ids` IDs to `users` users, however the IDs are divided between them.
     fn with(ids: u32, users: u32) -> Self;
-    /// The handle of a user, by its number; asked for once.
+    /// The handle of a user, by its number; there is one at a time.
     fn user(&self, number: u32) -> Self::User<'_>;
 }
 

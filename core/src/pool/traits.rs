@@ -30,6 +30,24 @@ pub trait Pool: IdRange {
     /// # Errors
     /// As the pool's own `free`. A refused ID changes nothing.
     fn free(&self, id: u32) -> Result<(), FreeError>;
+
+    /// As `alloc`: the ID as its distance from [`base`](IdRange::base). For wrappers that keep something for each ID.
+    ///
+    /// # Errors
+    /// As `alloc`.
+    #[inline(always)]
+    fn alloc_index(&self) -> Result<u32, AllocError> {
+        self.alloc().map(|id| id.wrapping_sub(self.base()))
+    }
+
+    /// As `free`, of the ID at this distance from [`base`](IdRange::base).
+    ///
+    /// # Errors
+    /// As `free`.
+    #[inline(always)]
+    fn free_index(&self, index: u32) -> Result<(), FreeError> {
+        self.free(self.base().wrapping_add(index))
+    }
 }
 
 /// One user's way to a pool: `&P` for every [`Pool`], and a cache that one owner has.
@@ -45,6 +63,24 @@ pub trait PoolUser: IdRange {
     /// # Errors
     /// As the pool's own `free`. A refused ID changes nothing.
     fn free(&mut self, id: u32) -> Result<(), FreeError>;
+
+    /// As `alloc`: the ID as its distance from [`base`](IdRange::base). For wrappers that keep something for each ID.
+    ///
+    /// # Errors
+    /// As `alloc`.
+    #[inline(always)]
+    fn alloc_index(&mut self) -> Result<u32, AllocError> {
+        self.alloc().map(|id| id.wrapping_sub(self.base()))
+    }
+
+    /// As `free`, of the ID at this distance from [`base`](IdRange::base).
+    ///
+    /// # Errors
+    /// As `free`.
+    #[inline(always)]
+    fn free_index(&mut self, index: u32) -> Result<(), FreeError> {
+        self.free(self.base().wrapping_add(index))
+    }
 }
 
 impl<P: IdRange + ?Sized> IdRange for &P {
@@ -70,6 +106,16 @@ impl<P: Pool + ?Sized> PoolUser for &P {
     #[inline(always)]
     fn free(&mut self, id: u32) -> Result<(), FreeError> {
         P::free(self, id)
+    }
+
+    #[inline(always)]
+    fn alloc_index(&mut self) -> Result<u32, AllocError> {
+        P::alloc_index(self)
+    }
+
+    #[inline(always)]
+    fn free_index(&mut self, index: u32) -> Result<(), FreeError> {
+        P::free_index(self, index)
     }
 }
 

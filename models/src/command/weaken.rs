@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 
 use super::{
@@ -130,13 +130,26 @@ impl Models {
         self.binaries.iter().find(|binary| binary.tests.iter().any(|test| test.name == model))
     }
 
-    /// The model that must catch the row: the first one of its evidence.
-    fn named<'a>(&self, operation: &'a Operation) -> Result<(&Binary, &'a str)> {
+    /// The models of the row's evidence, each weaker ordering of which one of them must catch.
+    fn named<'a>(&self, operation: &'a Operation) -> Result<Vec<(&Binary, &'a str)>> {
         let Evidence::Tests(names) = &operation.row.evidence else {
             bail!("{}: {} names no model", operation.row.place, operation.row.name)
         };
-        let model = names.iter().find_map(|name| Some((self.binary_of(name)?, name.as_str())));
-        model.with_context(|| format!("{}: no evidence of {} is a model", operation.row.place, operation.row.name))
+        let models: Vec<_> = names.iter().filter_map(|name| Some((self.binary_of(name)?, name.as_str()))).collect();
+        ensure!(!models.is_empty(), "{}: no evidence of {} is a model", operation.row.place, operation.row.name);
+        Ok(models)
+    }
+
+    /// What becomes of a weakened ordering in the models of its row's evidence, up to the one that catches it, and that one's name.
+    fn fate_in_named(&self, operation: &Operation, setting: &str) -> Result<(String, Fate)> {
+        let mut survived = Vec::new();
+        for (binary, model) in self.named(operation)? {
+            match fate(&self.run(binary, &[model], Some(setting))?, model) {
+                Fate::Survived(why) => survived.push(why),
+                caught => return Ok((model.to_owned(), caught)),
+            }
+        }
+        Ok((String::new(), Fate::Survived(survived.join(", "))))
     }
 
     fn run(&self, binary: &Binary, models: &[&str], weakening: Option<&str>) -> Result<Said> {
@@ -158,8 +171,7 @@ fn controls(operations: &[&Operation], models: &Models, search: bool) -> Result<
     let mut runs: BTreeMap<String, (&Binary, BTreeSet<&str>)> = BTreeMap::new();
     let mut add = |binary, model| _ = runs.entry(name_of(binary)).or_insert((binary, BTreeSet::new())).1.insert(model);
     for operation in operations.iter().filter(|operation| matches!(operation.row.evidence, Evidence::Tests(_))) {
-        let (binary, model) = models.named(operation)?;
-        add(binary, model);
+        models.named(operation)?.into_iter().for_each(|(binary, model)| add(binary, model));
     }
     if search {
         models.all().for_each(|(binary, tests)| tests.into_iter().for_each(|test| add(binary, test)));
@@ -205,12 +217,7 @@ fn weaken(operation: &Operation, models: &Models, search: bool) -> Result<Vec<(V
     for weaker in weaker {
         let setting = format!("{}={weaker}", row.name);
         models.progress.step(&setting);
-        let (by, fate) = if search {
-            search_all(models, &setting)?
-        } else {
-            let (binary, model) = models.named(operation)?;
-            (model.to_owned(), fate(&models.run(binary, &[model], Some(&setting))?, model))
-        };
+        let (by, fate) = if search { search_all(models, &setting)? } else { models.fate_in_named(operation, &setting)? };
         let argued = matches!(row.evidence, Evidence::Argued(_));
         lines.push(match fate {
             Fate::Caught(message) => (line(weaker, &by, &message), true),

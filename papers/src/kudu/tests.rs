@@ -43,7 +43,7 @@ fn sources(loops: Result<Loops, String>) -> Sources {
 #[test]
 fn every_documented_figure_is_there() {
     let figures = figures();
-    assert_eq!(figures.source.iterations, CALLS);
+    assert_eq!(figures.source.iterations, Some(CALLS));
     for (name, old, new) in DOCUMENTED {
         assert_eq!(documented(&figures, &format!("old.{name}")), old, "old.{name}");
         assert_eq!(documented(&figures, &format!("new.{name}")), new, "new.{name}");
@@ -151,8 +151,6 @@ fn values_come_from_the_right_counts() {
 
 #[test]
 fn medians() {
-    assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-    assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
     assert_eq!(median_usage(&[usage(1.0, None), usage(3.0, Some(1.0))]).migrations, None, "one unknown run leaves it unknown");
     assert_eq!(median_usage(&[usage(1.0, Some(0.0)), usage(3.0, Some(1.0))]).migrations, Some(0.5));
 }

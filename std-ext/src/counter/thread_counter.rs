@@ -4,7 +4,7 @@ use std::fmt;
 
 use jeton_core::counter::{StripedCounter, StripedGauge};
 
-use super::thread_number;
+use crate::thread_number;
 
 /// A count that many threads add to, each in a stripe of its own. It only grows.
 ///

@@ -42,9 +42,10 @@ pub(super) const GROUP: Group = Group {
         Entry { name: "sharded-counter 0.1", most_threads: 2, make: boxed::<ShardedCounter> },
     ],
     targets: &[
-        Target { ours: LEASE, peer: FETCH_ADD, threads: 2, at_least: 5.0 },
-        Target { ours: LEASE, peer: MUTEX, threads: 2, at_least: 15.0 },
+        Target { ours: LEASE, peers: &[FETCH_ADD], threads: 2, at_least: Some(5.0) },
+        Target { ours: LEASE, peers: &[MUTEX], threads: 2, at_least: Some(15.0) },
     ],
+    not_correct: &[],
 };
 
 /// The highest ID; the next one is 0.

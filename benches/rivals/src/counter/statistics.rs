@@ -33,7 +33,8 @@ pub(super) const GROUP: Group = Group {
         Entry { name: FAST_COUNTER, most_threads: 2, make: boxed::<Shared<FastCounter>> },
         Entry { name: "contatori 0.7", most_threads: 2, make: boxed::<Shared<Unsigned>> },
     ],
-    targets: &[Target { ours: OWN_STRIPE, peer: FAST_COUNTER, threads: 2, at_least: 1.5 }],
+    targets: &[Target { ours: OWN_STRIPE, peers: &[FAST_COUNTER], threads: 2, at_least: Some(1.5) }],
+    not_correct: &[],
 };
 
 const STRIPES: usize = 16;

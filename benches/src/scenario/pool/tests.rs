@@ -147,6 +147,10 @@ fn survives_the_rounds<P: Pool<Id = u32>>(ids: u32) {
 #[test]
 fn every_pool_survives_the_rounds() {
     for ids in [1, 64, 1000] {
+        survives_the_rounds::<OwnerCaches>(ids);
+        survives_the_rounds::<CheckedCaches>(ids);
+        survives_the_rounds::<StealableCaches>(ids);
+        survives_the_rounds::<IdPool>(ids);
         survives_the_rounds::<OwnBitPool>(ids);
         survives_the_rounds::<BorrowedBitPool<'static>>(ids);
         survives_the_rounds::<SlabPool<Shipped>>(ids);

@@ -1,13 +1,15 @@
-//! A small number for each living thread, its own while it lives.
+//! A small number for each living thread, its own while it lives: one for all structures, so that there is one destructor, too.
+//!
+//! The invariants are on the page of [`counter`](crate::counter), whose stripes need that a number is nobody else's. Pools do not.
 
 use std::cell::Cell;
 
 use jeton_core::{sync::AtomicU32, util::Numbers};
 
 /// Threads that have numbers of their own at the same time; any more share.
-pub(super) const OWN: usize = 256;
+pub(crate) const OWN: usize = 256;
 
-/// The cell of a thread that has not counted yet.
+/// The cell of a thread that has not taken a number yet.
 const UNKNOWN: usize = usize::MAX;
 
 static NUMBERS: Numbers<AtomicU32, OWN> = Numbers::new();
@@ -30,17 +32,26 @@ impl Drop for HandBack {
 
 /// The number of the current thread if it has taken one, and otherwise one of at least [`OWN`].
 #[inline]
-pub(super) fn known() -> usize {
+pub(crate) fn known() -> usize {
     NUMBER.get()
 }
 
 /// The number of the current thread, taken now if it has not yet; of at least [`OWN`] if others may have it as well.
-pub(super) fn current() -> usize {
-    if NUMBER.get() == UNKNOWN {
-        // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.
-        NUMBER.set(HAND_BACK.try_with(|_| NUMBERS.take()).unwrap_or_else(|_| NUMBERS.shared()));
+#[inline]
+pub(crate) fn current() -> usize {
+    match NUMBER.get() {
+        UNKNOWN => take(),
+        number => number,
     }
-    NUMBER.get()
+}
+
+#[cold]
+#[inline(never)]
+fn take() -> usize {
+    // The destructor first: once it is registered it runs, and in a thread whose destructors have run none is taken.
+    let number = HAND_BACK.try_with(|_| NUMBERS.take()).unwrap_or_else(|_| NUMBERS.shared());
+    NUMBER.set(number);
+    number
 }
 
 #[cfg(test)]
