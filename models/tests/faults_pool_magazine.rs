@@ -165,10 +165,10 @@ fn ranges_are_exact_at_both_ends_and_never_overflow() {
     assert_eq!(over.err(), Some(RangeError::StorageTooSmall { capacity: 65 }));
 }
 
-/// OVS id-fpool: an ID of the range that was never handed out was taken back, given out at once, and minted again later.
+/// OVS id-fpool: an ID of the range that was never minted was taken back, given out at once, and minted again later.
 /// slab PR #152, RUSTSEC-2025-0047: compared with the capacity instead of what is in use.
 #[test]
-fn an_id_that_was_never_handed_out_is_refused_and_changes_nothing() {
+fn an_id_that_no_cache_has_held_is_refused_and_changes_nothing() {
     let mut pool = StealableCache::<Blocks<4>, Users<2>>::new();
     let (user, mut cache) = (pool.user(0).expect("of two"), pool.pool().cache());
     let held = [user.alloc().expect("an ID"), cache.alloc().expect("an ID")];

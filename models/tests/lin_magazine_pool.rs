@@ -80,22 +80,22 @@ const fn model(threads: usize, loom: usize, rmw: usize, shuttle: usize) -> Model
 /// Two users on two IDs: what one gives back while the other is looking.
 #[test]
 fn two_users_of_three_calls_are_linearizable() {
-    explore(model(2, 3200, 3700, 63_000), || history::<1, 2>(&[1, 0], &[&[Free, Alloc, Alloc], &[Alloc, Alloc, Free]]));
+    explore(model(2, 3200, 4200, 63_000), || history::<1, 2>(&[1, 0], &[&[Free, Alloc, Alloc], &[Alloc, Alloc, Free]]));
 }
 
 /// Both IDs are taken, and given back behind and ahead of a user who looks for one.
 #[test]
 fn what_is_given_back_behind_the_look_is_not_missed() {
-    explore(model(2, 540, 230, 63_000), || history::<1, 2>(&[2, 0], &[&[Free, Free, Alloc], &[Alloc, Alloc]]));
+    explore(model(2, 600, 230, 63_000), || history::<1, 2>(&[2, 0], &[&[Free, Free, Alloc], &[Alloc, Alloc]]));
 }
 
 /// Two threads share a user, so that one of them is beside it.
 #[test]
 fn two_threads_of_one_user_are_linearizable() {
-    explore(model(2, 310, 650, 63_000), || history::<1, 1>(&[1, 1], &[&[Free, Alloc, Free], &[Free, Alloc, Alloc]]));
+    explore(model(2, 450, 660, 63_000), || history::<1, 1>(&[1, 1], &[&[Free, Alloc, Free], &[Free, Alloc, Alloc]]));
 }
 
 #[test]
 fn three_users_of_two_calls_are_linearizable() {
-    explore(model(3, 81_200, 11_800, 18_000), || history::<1, 3>(&[1, 1, 0], &[&[Free, Alloc], &[Free, Alloc], &[Alloc, Alloc]]));
+    explore(model(3, 81_200, 12_200, 18_000), || history::<1, 3>(&[1, 1, 0], &[&[Free, Alloc], &[Free, Alloc], &[Alloc, Alloc]]));
 }

@@ -21,19 +21,20 @@ use jeton_models::{
     spec::pool::{Answer, Call, Choice, FreeIds},
 };
 use pool::{AllocError, FreeError, MagazinePool, Slices, StealableCache, Users};
-use sync::model::interrupted;
+use sync::model::{interrupted, then};
 
 /// Three blocks in two groups.
 const IDS: usize = 6;
-type Ids = StealableCache<Slices<'static>, Users<2>>;
+type Pool<const USERS: usize> = StealableCache<Slices<'static>, Users<USERS>>;
+type Ids = Pool<2>;
 
-fn pool() -> Ids {
+fn pool<const USERS: usize>(ids: u32) -> Pool<USERS> {
     fn leak<T: Default>(len: usize) -> &'static mut [T] {
         Vec::leak(std::iter::repeat_with(T::default).take(len).collect())
     }
-    let (blocks, groups) = Slices::lengths(IDS as u32);
+    let (blocks, groups) = Slices::lengths(ids);
     let storage = (leak(blocks), leak(blocks), leak(groups));
-    StealableCache::of(MagazinePool::over(storage, 0, IDS as u32).expect("the slices suffice"))
+    StealableCache::of(MagazinePool::over(storage, 0, ids).expect("the slices suffice"))
 }
 
 fn alloc(ids: &Ids, user: usize) -> Result<u32, AllocError> {
@@ -84,7 +85,7 @@ impl Setup {
 
     /// The pool, its specification, and the IDs that are still taken.
     fn make(self) -> (Rc<Ids>, FreeIds, Vec<u32>) {
-        let ids = Rc::new(pool());
+        let ids = Rc::new(pool(IDS as u32));
         let mut taken: Vec<u32> = (0..self.taken).map(|_| alloc(&ids, 0).expect("nobody else is there")).collect();
         let held = taken.split_off(self.back);
         taken.into_iter().for_each(|id| free(&ids, self.through, id).expect("it was taken"));
@@ -209,7 +210,7 @@ fn while_a_cache_is_stopped_on_its_way_to_the_depot_all_others_finish() {
     let mut steps = 0;
     for len in 1..=4 {
         for at in 0.. {
-            let ids = Rc::new(pool());
+            let ids = Rc::new(pool(IDS as u32));
             let cache_comes_and_goes = move |ids: &Ids| {
                 let mut cache = ids.pool().cache();
                 let mut got = [0; 4];
@@ -227,4 +228,51 @@ fn while_a_cache_is_stopped_on_its_way_to_the_depot_all_others_finish() {
         }
     }
     assert!(steps > 20, "{steps} steps");
+}
+
+/// One ID is always free. It moves between users 0 and 1 at five steps of a call of user 2: whatever these are, that call is not told that
+/// all are taken. This is what the versions are for.
+#[test]
+fn an_id_that_goes_to_and_fro_is_not_missed() {
+    fn move_it(ids: Rc<Pool<3>>, held: u32, to: usize, mut gaps: Vec<usize>) {
+        assert_eq!(ids.user(to).expect("of three").free(held), Ok(()));
+        let other = ids.user(1 - to).expect("of three").alloc().expect("nobody is inside");
+        if let Some(gap) = gaps.pop() {
+            then(gap, move || move_it(ids, other, 1 - to, gaps));
+        }
+    }
+    const GAPS: usize = 7;
+    for number in 0..GAPS.pow(5) {
+        let mut gaps: Vec<usize> = (0..5).map(|place| number / GAPS.pow(place) % GAPS).collect();
+        let first = gaps.pop().expect("five");
+        let ids: Rc<Pool<3>> = Rc::new(pool(2));
+        let user = ids.user(1).expect("of three");
+        let [held, free] = [user.alloc(), user.alloc()].map(|id| id.expect("two are free"));
+        assert_eq!(user.free(free), Ok(()));
+        let (inner, rest) = (ids.clone(), gaps.clone());
+        let mut answer = None;
+        interrupted(first, || answer = Some(ids.user(2).expect("of three").alloc()), move || move_it(inner, held, 0, rest));
+        assert_ne!(answer, Some(Err(AllocError::Exhausted)), "{first} {gaps:?}");
+    }
+}
+
+/// While a user is stopped inside, others take spilled IDs one by one, block after block. Afterwards no marks of theirs are in the way.
+#[test]
+fn spilled_ids_that_were_taken_one_by_one_leave_no_marks_behind() {
+    const MANY: u32 = 128;
+    let ids: Rc<Ids> = Rc::new(pool(MANY));
+    assert_eq!(ids.user(1).expect("of two").alloc_into(&mut [0; MANY as usize]), MANY as usize);
+    for at in 0..6 {
+        let one_by_one = |ids: &Ids| {
+            for block in (0..60).rev() {
+                assert_eq!(free(ids, 0, 2 * block), Ok(()));
+                assert!(alloc(ids, 0).is_ok());
+            }
+        };
+        assert!(stopped_at(at, &ids, |ids| alloc(ids, 0), one_by_one).is_some());
+        let mut cache = ids.pool().cache();
+        assert_eq!(cache.free(MANY - 1), Ok(()));
+        drop(cache); // spills it
+        assert_eq!([(); 2].map(|()| alloc(&ids, 1)), [Ok(MANY - 1), Err(AllocError::Exhausted)], "stopped at {at}");
+    }
 }

@@ -106,7 +106,7 @@ fn alloc(user: &mut impl PoolUser, taken: &[Taken]) -> Result<u32, AllocError> {
 fn free(user: &mut impl PoolUser, taken: &[Taken], id: u32) -> Result<(), FreeError> {
     let index = id.wrapping_sub(user.base());
     // Of all frees of one allocation, one clears the byte, before the pool can hand the ID out again.
-    let at = index as usize;
+    let at = usize::try_from(index).unwrap_or(usize::MAX);
     if !taken.get(at).is_some_and(Taken::clear) {
         return Err(refusal(user, at));
     }
@@ -128,7 +128,7 @@ fn restore(user: &impl PoolUser, taken: &[Taken], error: FreeError) -> FreeError
 #[cold]
 #[inline(never)]
 fn refusal(user: &impl PoolUser, at: usize) -> FreeError {
-    let index = at as u32;
+    let index = u32::try_from(at).unwrap_or(u32::MAX);
     let id = user.base().wrapping_add(index);
     if index < user.capacity() { FreeError::NotAllocated(id) } else { FreeError::OutOfRange(id) }
 }

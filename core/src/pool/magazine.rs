@@ -157,20 +157,30 @@
 //! | `available`, `minted` | wait-free in the size of the pool | none: estimates while others use it |
 //!
 //! A user that is stopped inside takes its up to 128 IDs with it until it goes on: others then get `Contended`, never `Exhausted`.
+//! A search reads a summary word for each 65,536 IDs, and a look at everything each user's and each depot word besides.
+//!
+//! Where words count, exactness ends where they wrap between two looks of a call: exactly a multiple of 2^20 moves of blocks at one depot
+//! word, or 2^56 changes of users together (2^24 where pointers have 32 bits). At most 2047 calls may move blocks at the same time.
 //! On ARMv6-M every read-modify-write masks interrupts for its length; the owner's path has none.
 //!
 //! # 8. Cost
 //!
-//! In instructions an operation on x86-64, part of the pool's table: `cargo icount pool`.
+#![doc = include_str!("../../docs/cost/pool.md")]
+//!
+//! The rounds are those of [the pools' page](super); `nothing_…` is what a round costs with a pool that does nothing.
 //!
 //! # 9. What surprised us
 //!
 //! * A look that finds every place empty, one after another, proves nothing: a block goes behind it while another one is taken ahead.
 //!   Counting the moves in one word does.
-//! * The last 64 IDs must not go to one user: if it is preempted inside, seven others find nothing for a whole time slice. 218,997 of
-//!   1.6 million calls failed that way in a test run; with the rest shared out (`mint`), fewer than 1 % may (`faults_pool_magazine`).
+//! * The last 64 IDs must not go to one user: if it is preempted inside, seven others find nothing for a whole time slice. With the rest
+//!   shared out (`mint`), fewer than 1 % of their calls fail (`eight_threads_that_hold_one_of_64_ids_each_are_never_told_that_all_are_taken`).
 //! * A counter that is read again before it is written costs less than one kept in a register: the compiler then counts in memory.
 //! * Storing indexes instead of IDs makes `free` an instruction cheaper and `alloc` one dearer. `free` was the one that needed it.
+//! * A user's count, its version and "somebody is inside" fit into one word, which whoever enters takes away by a swap: one comparison then
+//!   finds out "busy" and "empty" together. A lock bit beside a count costs as many instructions and more time, since each
+//!   call then waits for the stores of the one before.
+//! * Which users meet decides the price with several threads, not how many instructions they run: so each has a group of its own.
 //! * loom gives a plain store no place among other threads' read-modify-writes of that word: it let two of them enter a user on the
 //!   same value. In models that store is a swap.
 //!

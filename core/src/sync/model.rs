@@ -228,6 +228,11 @@ pub fn interrupted(at: usize, operation: impl FnOnce(), interrupt: impl FnOnce()
     PENDING.take().is_none()
 }
 
+/// The last thing that an interrupt does: another one comes so many steps later.
+pub fn then(at: usize, interrupt: impl FnOnce() + 'static) {
+    PENDING.set(Some((at, Box::new(interrupt))));
+}
+
 /// Called by every word before a step.
 pub(super) fn before_step() {
     if let Some(budget) = BUDGET.get() {

@@ -105,7 +105,7 @@ impl IdPool {
         thread_number::current() & self.0.users_mask
     }
 
-    /// An ID that nobody has. It waits for nobody, and ends after a bounded number of tries.
+    /// An ID that nobody has. Lock-free: it waits for nobody, and looks everywhere at most five times.
     ///
     /// # Errors
     /// [`Exhausted`](AllocError::Exhausted) if at some instant of the call all IDs were taken; [`Contended`](AllocError::Contended) if it
@@ -189,7 +189,7 @@ impl IdPool {
     /// # Errors
     /// [`SliceError`] at the first ID that is refused; those before it are back.
     pub fn free_slice(&self, ids: &[u32]) -> Result<(), SliceError> {
-        ids.iter().enumerate().try_for_each(|(freed, &id)| self.free(id).map_err(|error| SliceError { freed, error }))
+        SliceError::free_each(ids, |id| self.free(id))
     }
 
     #[cold]

@@ -26,7 +26,7 @@ use crate::pool::{AllocError, FreeError, IdRange, PoolUser, SliceError};
 /// let id = cache.alloc()?;
 /// assert_eq!(id, 0);
 /// cache.free(id)?;
-/// assert!(cache.free(200).is_err(), "never handed out");
+/// assert!(cache.free(200).is_err(), "no cache has held it");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 /// It cannot be shared between threads:
@@ -105,7 +105,7 @@ impl<'p> Cache<'p> {
     /// An ID that is freed twice is not noticed here: [`Checked`](crate::pool::Checked) does that.
     ///
     /// # Errors
-    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if it has never been handed out.
+    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if no cache has ever held it.
     #[inline]
     pub fn free(&mut self, id: u32) -> Result<(), FreeError> {
         self.free_index(self.parts.index(id))

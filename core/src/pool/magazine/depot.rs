@@ -43,14 +43,16 @@ fn mark(word: &AtomicU32, bit: u32) {
     word.fetch_or(bit, ord!("magazine-1", AcqRel));
 }
 
-/// Clears the bit above a word that was found to be zero, and sets it again if the word is not zero by now (I4).
-fn settle(above: &AtomicU32, bit: u32, is_zero: impl FnOnce() -> bool) {
+/// Clears the bit above a word that was found to be zero, and sets it again if the word is not zero by now (I4): whether it is zero.
+fn settle(above: &AtomicU32, bit: u32, is_zero: impl FnOnce() -> bool) -> bool {
     // Acquire pairs with `mark`: a bit set below before that mark is seen here; one set later is marked later. Release pairs with
     // magazine-4: who finds the bit cleared sees whoever emptied what was below still at work (I7).
     above.fetch_and(!bit, ord!("magazine-2", AcqRel));
-    if !is_zero() {
+    let zero = is_zero();
+    if !zero {
         mark(above, bit);
     }
+    zero
 }
 
 impl<'a> Parts<'a> {
@@ -133,8 +135,12 @@ impl<'a> Parts<'a> {
     pub(super) fn settle_block(&self, block: usize, level: Level, is_zero: impl FnOnce() -> bool) {
         let index = block / GROUP;
         if let Some(group) = self.groups.get(index) {
-            settle((level.word)(group), bit(block), is_zero);
-            self.settle_group(index, level);
+            if settle((level.word)(group), bit(block), is_zero) {
+                self.settle_group(index, level);
+            } else {
+                // Marked again, and the summary may have been cleared meanwhile.
+                self.mark_group(index, level);
+            }
         }
     }
 

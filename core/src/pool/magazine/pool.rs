@@ -139,7 +139,8 @@ impl<S: Storage> MagazinePool<S> {
 
     /// Asks the next `free` of a cache to flush that cache.
     ///
-    /// For a user who finds none while others may have many cached. One `free` heeds it, and whoever still finds none asks again.
+    /// For a user who finds none while others may have many cached. One `free` heeds it, and whoever still finds none asks again. Beside
+    /// stealable users that may be a `free` of theirs, which has nothing to flush.
     pub fn press(&self) {
         self.parts(0).press();
     }

@@ -100,6 +100,10 @@ impl<'a> Parts<'a> {
                 let bit = bits & bits.wrapping_neg();
                 // The linearization point. Acquire pairs with magazine-28.
                 if bit != 0 && word.fetch_and(!bit, ord!("magazine-32", Acquire)) & bit != 0 {
+                    // Or marks of empty blocks pile up, and searches follow them in vain.
+                    if spill.is_zero() {
+                        self.settle_block(block, SPILLED, || spill.is_zero());
+                    }
                     self.uncount(1);
                     return Some(index_at(block, at, bit.trailing_zeros()));
                 }

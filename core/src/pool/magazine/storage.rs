@@ -93,7 +93,7 @@ default_is_new!(Block, Spill, Group);
 ///
 /// # Safety
 /// Each method returns the same memory for as long as the value lives, also after it has moved if it does not own that memory in
-/// place, and no other pool uses that memory meanwhile.
+/// place, and no other pool uses that memory meanwhile. There is a group for each 32 blocks or fewer, and no more of them.
 pub unsafe trait Storage {
     /// No value has room for more IDs.
     #[doc(hidden)]

@@ -29,7 +29,7 @@ impl<'a> User<'a> {
         users.get(number).map(|cell| Self { cell, parts, users, number })
     }
 
-    /// An ID that nobody has. It waits for nobody, and ends after a bounded number of tries.
+    /// An ID that nobody has. Lock-free: it waits for nobody, and looks everywhere at most five times.
     ///
     /// # Errors
     /// [`Exhausted`](AllocError::Exhausted) if at some instant of the call all IDs were taken (those in owner caches of the same pool
@@ -119,7 +119,7 @@ impl<'a> User<'a> {
     fn all_are_empty(&self) -> bool {
         let Some(depot) = self.parts.look() else { return false };
         let Some(versions) = self.sum_of_empty(UserCell::look) else { return false };
-        // Versions only grow, so that none has changed if their sum has not.
+        // Versions only grow, so that none has changed if their sum has not: until they wrap (section 7 of the page).
         self.parts.is_bare() && self.sum_of_empty(UserCell::look_again) == Some(versions) && self.parts.is_unmoved(depot)
     }
 
@@ -134,7 +134,7 @@ impl<'a> User<'a> {
     /// An ID that is freed twice is not noticed here: [`Checked`](crate::pool::Checked) does that.
     ///
     /// # Errors
-    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if it has never been handed out.
+    /// [`OutOfRange`](FreeError::OutOfRange), or [`NotAllocated`](FreeError::NotAllocated) if no cache has ever held it.
     #[inline]
     pub fn free(&self, id: u32) -> Result<(), FreeError> {
         self.free_and_tell(id).map(|_| ())
