@@ -201,7 +201,7 @@ fn a_cancel_or_a_dismissal_counts_and_not_both() {
 
 #[test]
 fn a_waiter_that_changes_its_waker_beside_a_cancel_is_woken() {
-    explore(Model { threads: 2, loom: 34, rmw: 62, shuttle: 620 }, || {
+    explore(Model { threads: 2, loom: 34, rmw: 98, shuttle: 1700 }, || {
         let subject = subject();
         let (first, second) = (waker(), waker());
         let mut future = subject.source.token().canceled();
@@ -223,7 +223,7 @@ fn a_waiter_that_changes_its_waker_beside_a_cancel_is_woken() {
 
 #[test]
 fn a_waiter_beside_a_dismissal_ends() {
-    explore(Model { threads: 2, loom: 7, rmw: 27, shuttle: 560 }, || {
+    explore(Model { threads: 2, loom: 7, rmw: 27, shuttle: 810 }, || {
         let subject = subject();
         let (woken, waker) = waker();
         let other = beside(&subject, |subject| subject.source.dismiss());

@@ -93,7 +93,7 @@ fn an_ended_run_hands_the_slot_on() {
 
 #[test]
 fn a_mark_hands_the_slot_to_its_runner() {
-    explore(Model { threads: 2, loom: 20, rmw: 37, shuttle: 150 }, || {
+    explore(Model { threads: 2, loom: 20, rmw: 38, shuttle: 150 }, || {
         let table = table();
         let handle = slots(&table).register(1).expect("a free slot");
         let other = beside(&table, |slots| {
@@ -145,7 +145,7 @@ fn a_renewed_payload_is_taken_as_it_was_armed() {
 
 #[test]
 fn a_detached_slot_is_handed_on_by_whoever_ends_it() {
-    explore(Model { threads: 2, loom: 26, rmw: 29, shuttle: 420 }, || {
+    explore(Model { threads: 2, loom: 26, rmw: 30, shuttle: 430 }, || {
         let table = table();
         let handle = slots(&table).register(1).expect("a free slot");
         let other = beside(&table, |slots| {
