@@ -146,7 +146,8 @@
 //! | `on_cancel`, first poll | lock-free: a slot may be taken before it; then wait-free | cancel-2; `Full`: the last look at the slots |
 //! | `deregister`, dropping a registration or a future, a poll again | wait-free | the slot's own (slots-4, slots-11) |
 //! | `Source::cancel`, `dismiss` | lock-free: it looks again only if somebody has registered or set a deadline; then callbacks | cancel-4 |
-//! | `set_deadline`, `poll_deadline` | wait-free, then as `cancel` | cancel-9, cancel-10 |
+//! | `set_deadline` | wait-free | cancel-9 |
+//! | `poll_deadline` | wait-free, then as `cancel` | cancel-4 if it cancels, also by a deadline that is put off meanwhile; else cancel-10 |
 //! | `Tree::root`, `Node::child` | wait-free: at most a look at each node | cancel-14; of a child, cancel-23; of `NoNode` none: each node was taken when it was looked at |
 //! | `Node::cancel` | lock-free; it marks in one pass over the nodes if children have higher numbers than parents, else in as many as needed | cancel-4, each node below: cancel-31 |
 //! | dropping a node | wait-free, but for the nodes above that it frees | cancel-26 |

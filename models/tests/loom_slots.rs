@@ -198,3 +198,28 @@ fn of_two_runners_and_an_owner_one_gets_the_payload() {
         assert_eq!(slots(&table).used(), 0);
     });
 }
+
+/// A handle of another table is the same as ours, and ends what nobody owns: not what `detach` is just ending.
+#[test]
+fn a_foreign_handle_beside_a_detach_frees_nothing_twice() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let foreign = slots(&Table::new()).register(9).expect("a free slot");
+        let table = table();
+        let handle = slots(&table).register(1).expect("a free slot");
+        drop(slots(&table).take(0));
+        let other = beside(&table, move |slots| {
+            _ = slots.deregister_detached(foreign);
+            slots.register(2).ok()
+        });
+        detach(slots(&table), handle);
+        let mine = slots(&table).register(3).ok();
+        let theirs = other();
+        assert!(mine.is_none() || theirs.is_none(), "one slot, two owners");
+        if let Some(handle) = theirs {
+            assert_eq!(deregister(slots(&table), handle), Deregistered::Removed(2));
+        }
+        if let Some(handle) = mine {
+            assert_eq!(deregister(slots(&table), handle), Deregistered::Removed(3));
+        }
+    });
+}

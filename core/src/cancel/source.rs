@@ -60,7 +60,8 @@ impl<const N: usize> Source<N> {
 
     /// Cancels it, and calls what is registered; whether this call has done it. It does not wait for another one that has.
     ///
-    /// Lock-free; callbacks take the time that they take. If one panics, the others are called before the panic goes on.
+    /// Lock-free; callbacks take the time that they take. If one panics, the others are called before the panic goes on;
+    /// a second panic meanwhile aborts the program.
     pub fn cancel_with(&self, reason: Reason) -> bool {
         self.inner().cancel(reason)
     }
@@ -79,6 +80,9 @@ impl<const N: usize> Source<N> {
     }
 
     /// Cancels it with [`Reason::DEADLINE`] if its deadline has come; whether this call has done it.
+    ///
+    /// A call that is under way while the deadline is put off may still cancel by the one before, also after
+    /// [`set_deadline`](Self::set_deadline) has said that it is active.
     pub fn poll_deadline(&self, now: u32) -> bool {
         self.inner().deadline_has_passed(now) && self.cancel_with(Reason::DEADLINE)
     }

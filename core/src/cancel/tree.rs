@@ -1,6 +1,6 @@
 //! `Tree`: a hierarchy of sources in a fixed arena.
 
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use super::{
     error::NoNode,
@@ -76,14 +76,14 @@ impl<const NODES: usize, const SLOTS: usize> Tree<NODES, SLOTS> {
     /// [`NoNode`] if all nodes seemed taken, looked at one after another.
     pub fn root(&self) -> Result<Node<'_, NODES, SLOTS>, NoNode> {
         let hint = self.hint.load(ord!("cancel-12", Relaxed)) as usize;
-        let (number, place) = self.claim(hint, 0)?;
+        let (number, place) = self.claim(hint, 0..NODES, 0)?;
         Ok(Node { tree: self, inner: &place.inner, number })
     }
 
-    /// Claims a free node, the first from `start` on and round; it has no link yet, so that no cancel comes to it.
-    fn claim(&self, start: usize, parent: u32) -> Result<(usize, &Place<SLOTS>), NoNode> {
-        for step in 0..NODES {
-            let number = (start + step) % NODES;
+    /// Claims a free node of these numbers, the first from `start` on and round; it has no link yet, so that no cancel comes to it.
+    fn claim(&self, start: usize, numbers: Range<usize>, parent: u32) -> Result<(usize, &Place<SLOTS>), NoNode> {
+        let from = start.clamp(numbers.start, numbers.end);
+        for number in (from..numbers.end).chain(numbers.start..from) {
             let place = self.places.get(number).ok_or(NoNode)?;
             let word = &place.inner.word;
             if word.load(ord!("cancel-13", Relaxed)) == 0
@@ -102,7 +102,8 @@ impl<const NODES: usize, const SLOTS: usize> Tree<NODES, SLOTS> {
     fn child(&self, parent: usize) -> Result<Node<'_, NODES, SLOTS>, NoNode> {
         // Above its parent if possible: one pass in the order of the numbers then cancels it.
         let hint = self.hint.load(ord!("cancel-19", Relaxed)) as usize;
-        let (number, place) = self.claim(hint.max(parent + 1), parent as u32 + 1)?;
+        let above = self.claim(hint, parent + 1..NODES, parent as u32 + 1);
+        let (number, place) = above.or_else(|_| self.claim(0, 0..parent, parent as u32 + 1))?;
         let above = self.places.get(parent).ok_or(NoNode)?;
         // The parent's handle is borrowed: it has at least this user, and gets another one.
         above.users.fetch_add(1, ord!("cancel-20", Relaxed));

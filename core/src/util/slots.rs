@@ -14,6 +14,7 @@
 //! | 1 | armed | whoever's who moves the word on | running; done, by its owner (`renew`); empty, by `deregister` |
 //! | 1 | running | the runner's | done; free, if detached |
 //! | 1 | done | there is none; the slot is its owner's | armed, by its owner (`renew`); free |
+//! | 1 | done, detached | there is none; the slot is the `detach`'s that has found it done | free |
 //!
 //! ```text
 //! word   generation, 27 bits | 0 0 | detached | state, 2 bits        handle   generation, 27 bits | slot, 5 bits

@@ -182,6 +182,8 @@ impl<P> Slots<[Slot<P>]> {
                         return Deregistered::Running;
                     }
                 }
+                // `detach` has just found it so, and frees it.
+                State::Done if word.is_detached() => return Deregistered::Ended,
                 State::Done => {
                     if release {
                         slot.free(&self.used, word, handle.index());
