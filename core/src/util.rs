@@ -28,10 +28,13 @@ mod padded;
 #[cfg(any())]
 mod bitmap;
 #[cfg(any())]
+pub mod slots;
+#[cfg(any())]
 mod summary;
 
 crate::sync::cfg_has_rmw_32! {
     mod bitmap;
+    pub mod slots;
     mod summary;
 
     pub use bitmap::{BITS, BitWord, low_bits};

@@ -10,6 +10,12 @@
 //! | [`bit_pool::s3_count_frees`] | nothing | |
 //! | [`bit_pool::s4_marks`] | an ID freed between a look and its mark is hidden | loom, rmw, shuttle |
 //! | [`bit_pool::s5_look_again`] | nothing | |
+//! | [`cancel::s1_two_words`] | a registration and a cancel miss each other | loom |
+//! | [`cancel::s2_one_word`] | an old handle takes out the slot's next registration | loom, rmw, shuttle |
+//! | [`cancel::s3_generation`] | nothing | |
+//! | [`cancel::s4_one_phase`] | a callback finds another child active | loom, rmw, shuttle |
+//! | [`cancel::s5_look_then_link`] | a child born beside a cancel stays active | loom, rmw, shuttle |
+//! | [`cancel::s6_link_then_meet`] | nothing | |
 //! | [`counter::s1_load_then_store`] | two threads read the same count | loom, rmw, shuttle, lin |
 //! | [`counter::s2_read_again`] | the number is read a second time | loom, rmw, shuttle, lin |
 //! | [`counter::s3_check_then_add`] | a number past the last | loom, rmw, shuttle, lin |
@@ -39,5 +45,6 @@
 //! | free-list-7 | `free`: compare-and-swap, success | Release | free-list-1, free-list-4 | as free-list-1 | `free_list_takes_and_gives_with_two_threads` |
 //! | free-list-8 | `free`: compare-and-swap, failure | Relaxed | nothing, as free-list-5 | – | nothing weaker |
 pub mod bit_pool;
+pub mod cancel;
 pub mod counter;
 pub mod free_list;

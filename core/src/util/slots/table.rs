@@ -1,0 +1,371 @@
+//! The table.
+
+use core::{fmt, iter, mem::MaybeUninit};
+
+use super::word::{Handle, SlotWord, State};
+use crate::{
+    array, const_fn, ord,
+    sync::{AtomicU32, UnsafeCell},
+    util::{BitWord, low_bits},
+};
+
+/// One slot.
+pub struct Slot<P> {
+    word: AtomicU32,
+    payload: UnsafeCell<MaybeUninit<P>>,
+}
+
+// SAFETY: a payload is moved between threads, and looked at by its owner while a runner reads it out (R2, R3), which only copies it.
+unsafe impl<P: Send + Sync> Sync for Slot<P> {}
+
+/// A table of slots, `[Slot<P>; N]` where it is made and `[Slot<P>]` where it is used: a reference to it is two words.
+pub struct Slots<S: ?Sized> {
+    used: BitWord,
+    slots: S,
+}
+
+/// All slots are taken. With the payload.
+pub struct Full<P>(pub P);
+
+/// What a deregistration has found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Deregistered<P> {
+    /// The payload, which nobody has run and nobody will.
+    Removed(P),
+    /// It is being run; the runner frees the slot.
+    Running,
+    /// It has been run, or the handle is of an earlier registration.
+    Ended,
+}
+
+/// What a renewal has done.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Renewed<P> {
+    /// Armed the slot with the new payload, in place of this one, if it was armed.
+    Armed(Option<P>),
+    /// Nothing: a runner has just taken the old payload. Here is the new one.
+    Running(P),
+}
+
+/// A payload that its runner has to run. Dropping the second part ends the run.
+pub struct Taken<'a, P> {
+    /// What to run.
+    pub payload: P,
+    /// The run.
+    pub run: Run<'a, P>,
+}
+
+/// A run that has not ended.
+pub struct Run<'a, P> {
+    used: &'a BitWord,
+    slot: &'a Slot<P>,
+    word: SlotWord,
+    index: u32,
+}
+
+impl<P> Slot<P> {
+    const_fn! {
+        const fn new() -> Self {
+            Self { word: AtomicU32::new(0), payload: UnsafeCell::new(MaybeUninit::uninit()) }
+        }
+    }
+
+    /// Writes the payload.
+    ///
+    /// # Safety
+    /// The caller owns the slot, and its word says *empty* or *done* (R2).
+    unsafe fn write(&self, payload: P) {
+        // SAFETY: nobody else reads or writes it (R2).
+        self.payload.with_mut(|cell| unsafe { (*cell).write(payload) });
+    }
+
+    /// Reads the payload out, which leaves its bits there.
+    ///
+    /// # Safety
+    /// The caller has moved the word out of *armed* and has neither moved it on nor read the payload yet (R2).
+    unsafe fn read(&self) -> P {
+        // SAFETY: it was written before the word said *armed*, and is read out once (R2).
+        self.payload.with(|cell| unsafe { (*cell).assume_init_read() })
+    }
+}
+
+impl<P, const N: usize> Slots<[Slot<P>; N]> {
+    const_fn! {
+        /// All slots free.
+        pub const fn new() -> Self {
+            const { assert!(N <= 32, "a table has at most 32 slots") };
+            Self { used: BitWord::new(), slots: array![Slot::new(); N] }
+        }
+    }
+}
+
+impl<P> Slots<[Slot<P>]> {
+    /// A slot for `payload`, armed. `prepare` gets the slot's number before that. Lock-free.
+    ///
+    /// The caller owns the slot from now on, and does a read-modify-write of its own word next (see the page).
+    ///
+    /// # Errors
+    /// [`Full`] with the payload.
+    pub fn register_with(&self, payload: P, prepare: impl FnOnce(u32)) -> Result<Handle, Full<P>> {
+        let Some(index) = self.used.set_lowest(low_bits(self.slots.len() as u32)) else { return Err(Full(payload)) };
+        let Some(slot) = self.slots.get(index as usize) else { return Err(Full(payload)) };
+        let armed = SlotWord(slot.word.load(ord!("slots-1", Relaxed))).next_armed();
+        let Some(handle) = armed.handle(index) else { return Err(Full(payload)) };
+        prepare(index);
+        // SAFETY: the bit is the caller's since `set_lowest` (R1), and nobody but its owner moves a word out of *empty*.
+        unsafe { slot.write(payload) };
+        // Release pairs with whoever takes the payload.
+        slot.word.store(armed.0, ord!("slots-2", Release));
+        Ok(handle)
+    }
+
+    /// As [`register_with`](Self::register_with) with nothing to prepare.
+    ///
+    /// # Errors
+    /// [`Full`] with the payload.
+    #[inline]
+    pub fn register(&self, payload: P) -> Result<Handle, Full<P>> {
+        self.register_with(payload, |_| {})
+    }
+
+    /// Ends a registration. Wait-free.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which is not its own afterwards (R1).
+    #[inline]
+    pub unsafe fn deregister(&self, handle: Handle) -> Deregistered<P> {
+        self.end(handle, |_| true, true)
+    }
+
+    /// Ends a registration that was detached; one that is not is left alone. Wait-free.
+    #[inline]
+    pub fn deregister_detached(&self, handle: Handle) -> Deregistered<P> {
+        self.end(handle, SlotWord::is_detached, true)
+    }
+
+    /// The payload, if nobody has taken it; the registration is over then, and otherwise as it was. Wait-free.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which is not its own after `Some` (R1).
+    #[inline]
+    pub unsafe fn remove(&self, handle: Handle) -> Option<P> {
+        match self.end(handle, |_| true, false) {
+            Deregistered::Removed(payload) => Some(payload),
+            Deregistered::Running | Deregistered::Ended => None,
+        }
+    }
+
+    /// Ends a registration that is the caller's to end, if its word is as it `must_be`.
+    fn end(&self, handle: Handle, must_be: impl Fn(SlotWord) -> bool, release: bool) -> Deregistered<P> {
+        let Some(slot) = self.slots.get(handle.index() as usize) else { return Deregistered::Ended };
+        loop {
+            // Acquire pairs with the end of a run: the slot's next payload is written after the runner has read the last one.
+            let word = SlotWord(slot.word.load(ord!("slots-3", Acquire)));
+            if !word.is_of(handle) || !must_be(word) {
+                return Deregistered::Ended;
+            }
+            match word.state() {
+                State::Armed => {
+                    let empty = word.emptied().0;
+                    if slot.word.compare_exchange(word.0, empty, ord!("slots-4", Relaxed), ord!("slots-5", Relaxed)).is_ok() {
+                        // SAFETY: the exchange has moved the word out of *armed*, and the bit is still set (R2).
+                        let payload = unsafe { slot.read() };
+                        self.used.clear(handle.index());
+                        return Deregistered::Removed(payload);
+                    }
+                }
+                State::Running if word.is_detached() || !release => return Deregistered::Running,
+                State::Running => {
+                    let mark = word.detached().0;
+                    // Release pairs with the end of the run, which frees the slot.
+                    if slot.word.compare_exchange(word.0, mark, ord!("slots-11", Release), ord!("slots-12", Relaxed)).is_ok() {
+                        return Deregistered::Running;
+                    }
+                }
+                // `detach` has just found it so, and frees it.
+                State::Done if word.is_detached() => return Deregistered::Ended,
+                State::Done => {
+                    if release {
+                        slot.free(&self.used, word, handle.index());
+                    }
+                    return Deregistered::Ended;
+                }
+                State::Empty => return Deregistered::Ended,
+            }
+        }
+    }
+
+    /// Gives up the ownership of a registration, which goes on: whoever ends it frees its slot. Wait-free.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which is not its own afterwards (R1).
+    pub unsafe fn detach(&self, handle: Handle) {
+        let Some(slot) = self.slots.get(handle.index() as usize) else { return };
+        // Release pairs with whoever frees the slot, Acquire with the end of the run, if that has come first.
+        let before = SlotWord(slot.word.fetch_or(SlotWord::DETACH, ord!("slots-16", AcqRel)));
+        if before.state() == State::Done {
+            slot.free(&self.used, before, handle.index());
+        }
+    }
+
+    /// Whether an owned slot is armed with the `same` payload. Two loads at most, and no read-modify-write.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which no other call is working on (R1, R3).
+    #[inline]
+    pub unsafe fn holds(&self, handle: Handle, same: impl FnOnce(&P) -> bool) -> bool {
+        let Some(slot) = self.slots.get(handle.index() as usize) else { return false };
+        let word = SlotWord(slot.word.load(ord!("slots-21", Relaxed)));
+        // SAFETY: it has been written, and its owner alone writes it (R3); a runner may have read it out, but leaves the bits there.
+        word.is_armed() && word.is_of(handle) && slot.payload.with(|cell| same(unsafe { (*cell).assume_init_ref() }))
+    }
+
+    /// Arms an owned slot with what `make` makes. Wait-free.
+    ///
+    /// `make` is called while the slot is as it was. After [`Renewed::Armed`] the caller does a read-modify-write of its own word, as
+    /// after a registration.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which no other call is working on (R1, R3).
+    pub unsafe fn renew(&self, handle: Handle, make: impl FnOnce() -> P) -> Option<Renewed<P>> {
+        let slot = self.slots.get(handle.index() as usize)?;
+        // Acquire pairs with the end of the run before.
+        let word = SlotWord(slot.word.load(ord!("slots-13", Acquire)));
+        if !word.is_of(handle) {
+            return None;
+        }
+        let payload = make();
+        let old = match word.state() {
+            State::Armed => {
+                let done = word.done().0;
+                if slot.word.compare_exchange(word.0, done, ord!("slots-15", Relaxed), ord!("slots-17", Relaxed)).is_err() {
+                    return Some(Renewed::Running(payload));
+                }
+                // SAFETY: the exchange has moved the word out of *armed* (R2).
+                Some(unsafe { slot.read() })
+            }
+            State::Done => None,
+            State::Running | State::Empty => return Some(Renewed::Running(payload)),
+        };
+        // SAFETY: the caller owns the slot, and its word says *done* (R2).
+        unsafe { slot.write(payload) };
+        // Release pairs with whoever takes the payload.
+        slot.word.store(word.armed().0, ord!("slots-14", Release));
+        Some(Renewed::Armed(old))
+    }
+
+    /// The slots that are in use, a bit each, with all that was done before they were registered.
+    #[inline]
+    pub fn used(&self) -> u32 {
+        self.used.survey()
+    }
+
+    /// Takes the payload of slot `index` in order to run it, if it is armed. Lock-free.
+    pub fn take(&self, index: u32) -> Option<Taken<'_, P>> {
+        let slot = self.slots.get(index as usize)?;
+        let mut word = SlotWord(slot.word.load(ord!("slots-6", Relaxed)));
+        while word.is_armed() {
+            let running = word.running();
+            // Acquire pairs with who has armed it. It fails for good, or because the owner has detached it.
+            match slot.word.compare_exchange(word.0, running.0, ord!("slots-7", Acquire), ord!("slots-8", Relaxed)) {
+                Ok(_) => {
+                    // SAFETY: the exchange has moved the word out of *armed* (R2).
+                    let payload = unsafe { slot.read() };
+                    return Some(Taken { payload, run: Run { used: &self.used, slot, word: running, index } });
+                }
+                Err(found) => word = SlotWord(found),
+            }
+        }
+        None
+    }
+
+    /// Frees all slots, and drops what they hold.
+    ///
+    /// # Safety
+    /// Nobody else uses the table meanwhile, and nobody owns a registration in it any more.
+    pub unsafe fn clear(&self) {
+        for index in bits(self.used()) {
+            let Some(slot) = self.slots.get(index as usize) else { continue };
+            let word = SlotWord(slot.word.load(ord!("slots-19", Relaxed)));
+            // SAFETY: nobody else has the table, so the word stays *armed* until it is freed below (R2).
+            let payload = word.is_armed().then(|| unsafe { slot.read() });
+            slot.free(&self.used, word, index);
+            drop(payload);
+        }
+    }
+}
+
+impl<P> Slot<P> {
+    /// Frees the slot, whose word the caller has alone.
+    fn free(&self, used: &BitWord, word: SlotWord, index: u32) {
+        self.word.store(word.emptied().0, ord!("slots-18", Relaxed));
+        used.clear(index);
+    }
+}
+
+/// The numbers of the bits that are set, from the lowest.
+pub(crate) fn bits(mut set: u32) -> impl Iterator<Item = u32> {
+    iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bit < u32::BITS).then_some(bit)
+    })
+}
+
+impl<P> Drop for Slot<P> {
+    fn drop(&mut self) {
+        if core::mem::needs_drop::<P>() && SlotWord(self.word.load(ord!("slots-20", Relaxed))).is_armed() {
+            // SAFETY: nobody else has the slot any more (R2).
+            drop(unsafe { self.read() });
+        }
+    }
+}
+
+impl<P> Drop for Run<'_, P> {
+    fn drop(&mut self) {
+        // Release pairs with the owner, who may put the next payload in; Acquire with the owner who has left that to this run.
+        if !self.word.is_detached() {
+            let done = self.word.done().0;
+            if self.slot.word.compare_exchange(self.word.0, done, ord!("slots-9", Release), ord!("slots-10", Acquire)).is_ok() {
+                return;
+            }
+        }
+        self.slot.free(self.used, self.word, self.index);
+    }
+}
+
+impl<P, const N: usize> Default for Slots<[Slot<P>; N]> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: ?Sized> fmt::Debug for Slots<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slots").field("used", &self.used).finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Debug for Slot<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Debug for Full<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Full").finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Debug for Run<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("slot", &self.index).finish_non_exhaustive()
+    }
+}
+
+impl<P> fmt::Debug for Taken<'_, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taken").field("run", &self.run).finish_non_exhaustive()
+    }
+}
