@@ -5,6 +5,7 @@
 //! | problem | module |
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
+//! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //!
 //! ```
@@ -29,6 +30,7 @@
 #[doc(no_inline)]
 pub use jeton_core::docs;
 
+pub mod cancel;
 pub mod counter;
 pub mod pool;
 mod thread_number;

@@ -1,0 +1,207 @@
+//! Cancel and dismissal: who has won the word tells everybody, without recursion, allocation or lock.
+
+use std::ptr::NonNull;
+
+use jeton_core::cancel::Reason;
+
+use super::{
+    node::{Marked, Node},
+    panics::Panics,
+    room,
+    table::Slots,
+    word::Word,
+};
+
+/// Cancels a node and what is below it; whether this call has.
+///
+/// With `wait` it returns when all callbacks below are done, also those that other calls call.
+///
+/// # Safety
+/// The caller is a user of the node.
+#[inline]
+pub(super) unsafe fn cancel(root: NonNull<Node>, reason: Reason, wait: bool) -> bool {
+    // SAFETY: by the caller.
+    let node = unsafe { root.as_ref() };
+    let before = node.settle(|word| word.is_active().then(|| word.marked(reason)));
+    match before {
+        Some(before) if before.may_have_others() => {
+            // SAFETY: by the caller; this call has marked the node, which is *notifying*.
+            unsafe { tell(root, before, reason, wait) }.resume();
+        }
+        Some(_) => {}
+        None if wait => wait_for(node),
+        None => {}
+    }
+    before.is_some()
+}
+
+/// Waits until who has marked a node is done with it.
+#[cold]
+fn wait_for(node: &Node) {
+    room::wait_for(node, node.word(), |word| Word(word).has(Word::NOTIFYING), Word::AWAITED);
+}
+
+/// # Safety
+/// The caller is a user of the root, and has marked it.
+unsafe fn tell(root: NonNull<Node>, before: Word, reason: Reason, wait: bool) -> Panics {
+    let mut panics = Panics::default();
+    let mut lost = None;
+    let mut last = root;
+    if before.has(Word::HAS_CHILDREN) {
+        // SAFETY: by the caller.
+        let marked = unsafe { mark_below(root, reason, wait) };
+        (last, lost) = marked;
+    }
+    // The root is the last one of the list, and there until this returns.
+    let mut call = Call { root, at: Some(last), current: None, thread: room::here() };
+    // SAFETY: the nodes from `last` on are marked by this call, and claimed but for the root.
+    panics.keep(|| unsafe { call.run() });
+    panics.keep(|| {
+        while let Some(child) = lost {
+            // SAFETY: this call has claimed it, and keeps it until it is unpinned here (N5, N6).
+            let node = unsafe { child.as_ref() };
+            // SAFETY: as above.
+            lost = unsafe { node.lost() };
+            wait_for(node);
+            // SAFETY: as above.
+            unsafe { Node::unpin(child, 0) };
+        }
+    });
+    panics
+}
+
+/// Marks all below the root, breadth first. What is marked is a list: from the last one, which is returned, back to the root.
+///
+/// The second list has what another call has marked and still notifies, if that is to be waited for.
+///
+/// # Safety
+/// As [`tell`].
+unsafe fn mark_below(root: NonNull<Node>, reason: Reason, wait: bool) -> (NonNull<Node>, Option<NonNull<Node>>) {
+    let mut lost = None;
+    let mut tail = root;
+    let mut back = None;
+    let mut at = root;
+    loop {
+        // SAFETY: the root is the caller's; the others are claimed (N5).
+        let node = unsafe { at.as_ref() };
+        // No child is on the way unseen: who arms a slot after the mark sees the mark.
+        if node.look().has(Word::HAS_CHILDREN) {
+            node.table().slots().each(|slot| {
+                let Some(child) = slot.claim_child() else { return };
+                // SAFETY: claimed just now.
+                match unsafe { Node::mark_claimed(child, reason, wait) } {
+                    Marked::Mine => {
+                        // SAFETY: this call has marked the tail (N6).
+                        unsafe { tail.as_ref().set_next(Some(child)) };
+                        tail = child;
+                    }
+                    Marked::Others => {
+                        // SAFETY: this call has claimed it, and keeps it (N5, N6).
+                        unsafe { child.as_ref().set_lost(lost) };
+                        lost = Some(child);
+                    }
+                    Marked::Done => {}
+                }
+            });
+        }
+        // SAFETY: this call has marked the node, and linked all but the last one (N6).
+        let next = (at != tail).then(|| unsafe { node.next() }).flatten();
+        // Turned round on the way: what is below is told first, so that a node's end is the end of all below it.
+        // SAFETY: as above.
+        unsafe { node.set_next(back) };
+        back = Some(at);
+        match next {
+            Some(next) => at = next,
+            None => return (at, lost),
+        }
+    }
+}
+
+/// Calls what waits at the nodes of a list. After a panic it goes on with what comes next.
+struct Call<'a> {
+    root: NonNull<Node>,
+    at: Option<NonNull<Node>>,
+    /// What is left of the node that it is at, if it has begun with it.
+    current: Option<Slots<'a>>,
+    thread: u64,
+}
+
+impl Call<'_> {
+    /// # Safety
+    /// This cancel has marked the nodes, and claimed them but for the root, of which the caller is a user.
+    unsafe fn run(&mut self) {
+        while let Some(this) = self.at {
+            // SAFETY: by the caller it is there until `finish` (N5).
+            let node = unsafe { this.as_ref() };
+            if let Some(slots) = &mut self.current {
+                slots.each(|slot| slot.notify(true));
+            } else {
+                node.set_canceler(self.thread);
+                // A dismissed node has been told before.
+                let word = node.look();
+                if word.has(Word::CANCELED) && word.has(Word::HAS_REGISTRATIONS) {
+                    let Some(slot) = node.table().only_slot() else {
+                        self.current = Some(node.table().slots());
+                        continue;
+                    };
+                    // After a panic nothing is left of it to go on with.
+                    let _finish = Finish(self, this);
+                    slot.notify(true);
+                    continue;
+                }
+            }
+            // SAFETY: it is told.
+            unsafe { self.finish(this) };
+        }
+    }
+
+    /// Leaves a node, and goes on to the next one.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run); it is the one that the call is at.
+    #[inline]
+    unsafe fn finish(&mut self, this: NonNull<Node>) {
+        // SAFETY: by the caller it is there until the next step (N5).
+        let node = unsafe { this.as_ref() };
+        self.current = None;
+        let before = if this == self.root {
+            self.at = None;
+            node.end_notifying()
+        } else {
+            // SAFETY: this call has marked it (N6).
+            self.at = unsafe { node.next() };
+            // SAFETY: claimed, and not touched any more (N5).
+            unsafe { Node::unpin(this, Word::NOTIFYING) }
+        };
+        if before.has(Word::AWAITED) {
+            room::wake();
+        }
+    }
+}
+
+/// Leaves a node, also if it panics there.
+struct Finish<'c, 'a>(&'c mut Call<'a>, NonNull<Node>);
+
+impl Drop for Finish<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: made where the call is at that node, by `run`.
+        unsafe { self.0.finish(self.1) };
+    }
+}
+
+/// Dismisses a node that has lost its last source: wakes who waits, and drops what will never be called.
+///
+/// # Safety
+/// The caller is a user of the node.
+pub(super) unsafe fn dismiss(node: NonNull<Node>) -> Panics {
+    let mut panics = Panics::default();
+    // SAFETY: by the caller.
+    let node = unsafe { node.as_ref() };
+    let before = node.settle(|word| word.is_active().then(|| word.with(Word::DISMISSED)));
+    if before.is_some_and(|before| before.has(Word::HAS_REGISTRATIONS)) {
+        let mut slots = node.table().slots();
+        panics.keep(|| slots.each(|slot| slot.notify(false)));
+    }
+    panics
+}
