@@ -1,4 +1,5 @@
 //! Sequential specifications: what each call returns when calls come one after another.
+pub mod append;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
