@@ -156,6 +156,10 @@
 //!
 //! # 8. Cost
 //!
+#![doc = include_str!("../docs/cost/cancel.md")]
+//!
+//! `core_` is a [`Source`], `tree_` a [`Tree`], `std_` the std extension; `before_` and `after_` are MongoDB's.
+//!
 //! A check is one load, a token from a source nothing, a registration two read-modify-writes (the slot's bit, the word) and its end two (the slot's
 //! word, its bit). A poll again by the same task is two loads. A cancel without registrations is one compare-and-swap; each callback costs it
 //! two more. On a 64-bit target a slot takes 32 bytes and a node with one slot 56.
