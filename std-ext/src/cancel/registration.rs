@@ -1,12 +1,15 @@
 //! `Registration`.
 
-use std::{fmt, mem, ptr::NonNull};
+use std::{
+    fmt, mem,
+    ptr::{self, NonNull},
+};
 
 use jeton_core::cancel::Deregistered;
 
 use super::{
     node::Node,
-    payload::Callback,
+    payload::{Callback, Payload},
     room,
     slot::{Slot, SlotWord},
 };
@@ -19,25 +22,33 @@ use super::{
 pub struct Registration {
     /// `None`: it has ended.
     node: Option<NonNull<Node>>,
-    slot: Place,
+    place: Place,
 }
 
-/// Where a registration's slot is, and whether its closure must be dropped: in one word, so that the common case is one comparison.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place(u32);
+/// A registration's slot, and whether its closure must be dropped, which is the pointer's lowest bit.
+#[derive(Clone, Copy)]
+struct Place(*const Slot<Payload>);
 
 impl Place {
-    /// The first slot, and a closure that is simply gone.
-    const FIRST_AND_BARE: Self = Self(0);
-    const ENDED: Self = Self(u32::MAX);
-    const IS_DROPPED: u32 = 1 << 31;
+    const IS_DROPPED: usize = 1;
 
-    const fn new(index: u32, is_dropped: bool) -> Self {
-        Self(if is_dropped { index | Self::IS_DROPPED } else { index })
+    #[inline]
+    fn new(slot: &Slot<Payload>, is_dropped: bool) -> Self {
+        const { assert!(align_of::<Slot<Payload>>() > Self::IS_DROPPED) };
+        Self(ptr::from_ref(slot).map_addr(|address| address | usize::from(is_dropped)))
     }
 
-    const fn index(self) -> u32 {
-        self.0 & !Self::IS_DROPPED
+    #[inline]
+    fn is_dropped(self) -> bool {
+        self.0.addr() & Self::IS_DROPPED != 0
+    }
+
+    /// # Safety
+    /// The node that it was made in is there as long as the result is used (N4).
+    #[inline]
+    unsafe fn slot<'a>(self) -> &'a Slot<Payload> {
+        // SAFETY: by the caller; without its lowest bit it is what it was made of.
+        unsafe { &*self.0.map_addr(|address| address & !Self::IS_DROPPED) }
     }
 }
 
@@ -50,13 +61,13 @@ impl Registration {
     /// # Safety
     /// It is counted as a user of the node, and owns that slot, which is armed with a callback.
     #[inline]
-    pub(super) unsafe fn new(node: NonNull<Node>, index: u32, is_dropped: bool) -> Self {
-        Self { node: Some(node), slot: Place::new(index, is_dropped) }
+    pub(super) unsafe fn new(node: NonNull<Node>, slot: &Slot<Payload>, is_dropped: bool) -> Self {
+        Self { node: Some(node), place: Place::new(slot, is_dropped) }
     }
 
     #[inline]
     pub(super) const fn ended() -> Self {
-        Self { node: None, slot: Place::ENDED }
+        Self { node: None, place: Place(ptr::null()) }
     }
 
     /// The callback again, if nobody has taken it.
@@ -64,7 +75,7 @@ impl Registration {
     pub(super) fn take_back(self) -> Result<Callback, Self> {
         let Some(node) = self.node else { return Err(self) };
         // SAFETY: a registration is a user of its node (N1) and owns its slot (N3), which it gives up here.
-        match unsafe { Self::disarm(node, self.slot.index()) } {
+        match unsafe { Self::disarm(node, self.place) } {
             Ok(callback) => {
                 mem::forget(self);
                 // SAFETY: it goes.
@@ -80,15 +91,14 @@ impl Registration {
     /// # Safety
     /// The caller is a user of the node and owns the slot (N3), which is not its own any more if this is `Ok`.
     #[inline]
-    unsafe fn disarm<'a>(node: NonNull<Node>, index: u32) -> Result<Callback, (SlotWord, &'a Slot)> {
-        // SAFETY: by the caller.
-        let table = unsafe { node.as_ref() }.table();
-        let slot = table.slot(index);
+    unsafe fn disarm<'a>(node: NonNull<Node>, place: Place) -> Result<Callback, (SlotWord, &'a Slot<Payload>)> {
+        // SAFETY: by the caller the node is there.
+        let (table, slot) = unsafe { (node.as_ref().table(), place.slot()) };
         // SAFETY: by the caller.
         match unsafe { slot.disarm_callback() } {
             Ok(callback) => {
                 // SAFETY: by the caller.
-                unsafe { table.put_back(index, slot) };
+                unsafe { table.put_back(slot) };
                 Ok(callback)
             }
             Err(found) => Err((found, slot)),
@@ -99,7 +109,7 @@ impl Registration {
     fn end(&mut self, wait: bool) -> Deregistered {
         let Some(node) = self.node else { return Deregistered::Ended };
         // SAFETY: a registration is a user of its node (N1) and owns its slot (N3), which it gives up here.
-        let (outcome, _callback) = match unsafe { Self::disarm(node, self.slot.index()) } {
+        let (outcome, _callback) = match unsafe { Self::disarm(node, self.place) } {
             Ok(callback) => (Deregistered::Removed, Some(callback)),
             Err((found, slot)) => (self.too_late(found, slot, wait), None),
         };
@@ -109,7 +119,7 @@ impl Registration {
     }
 
     #[cold]
-    fn too_late(&self, found: SlotWord, slot: &Slot, wait: bool) -> Deregistered {
+    fn too_late(&self, found: SlotWord, slot: &Slot<Payload>, wait: bool) -> Deregistered {
         if found != SlotWord::RUNNING {
             return Deregistered::Ended;
         }
@@ -138,24 +148,18 @@ impl Registration {
 impl Drop for Registration {
     #[inline]
     fn drop(&mut self) {
-        let Some(node) = self.node.filter(|_| self.slot == Place::FIRST_AND_BARE) else {
-            self.end(true);
-            return;
-        };
-        // As `end`, in short.
-        // SAFETY: a registration is a user of its node (N1).
-        let table = unsafe { node.as_ref() }.table();
-        let slot = table.slot(0);
-        // SAFETY: it owns its slot (N3), which it gives up here.
-        if unsafe { slot.disarm_bare_callback() }.is_err() {
-            self.end(true);
-            return;
+        // As `end`, in short, for the common case.
+        if let Some(node) = self.node.filter(|_| !self.place.is_dropped()) {
+            // SAFETY: a registration is a user of its node (N1).
+            let slot = unsafe { self.place.slot() };
+            // SAFETY: it owns its slot (N3), which it gives up here.
+            if slot.number() == 0 && unsafe { slot.free_bare_callback() } {
+                // SAFETY: it goes.
+                unsafe { Node::remove_user(node) };
+                return;
+            }
         }
-        // SAFETY: as above; then it goes.
-        unsafe {
-            table.put_back(0, slot);
-            Node::remove_user(node);
-        }
+        self.end(true);
     }
 }
 
