@@ -194,6 +194,15 @@ macro_rules! children {
             family
         }
     };
+    ($kind:ty, $child_beside:ident directly beside $others:literal) => {
+        #[library_benchmark]
+        #[bench::n1000(args = (1_000, $others), setup = with_siblings::<$kind>, teardown = alive::<$kind>)]
+        #[bench::n11000(args = (11_000, $others), setup = with_siblings::<$kind>, teardown = alive::<$kind>)]
+        fn $child_beside((family, calls): (Family<$kind>, u32)) -> Family<$kind> {
+            child_directly::<$kind>(black_box(family.0), calls);
+            family
+        }
+    };
     ($kind:ty, $middle:ident, $few:ident = $few_children:literal, $many:ident = $many_children:literal) => {
         #[library_benchmark]
         #[bench::$few(args = ($few_children), setup = middle::<$kind>)]
@@ -298,6 +307,7 @@ sources!(Heap, std_source);
 children!(Heap, std_child);
 children!(Heap, std_child_directly directly);
 children!(Heap, std_child_beside beside 100_000);
+children!(Heap, std_child_beside_directly directly beside 100_000);
 children!(Heap, std_middle, children10 = 10, children100000 = 100_000);
 registers!(Heap, std_register);
 registers!(HeapBoxed, std_register_boxed);
@@ -320,7 +330,8 @@ library_benchmark_group!(
     benchmarks = before_uncancelable, before_source, before_child, before_middle,
         before_callbacks, before_callbacks_and_drop, before_levels, before_levels_and_drop, after_source,
         core_callbacks_and_drop, tree_levels_and_drop,
-        std_uncancelable, std_token, std_check, std_clone, std_clone_uncancelable, std_source, std_child, std_child_directly, std_child_beside, std_middle,
+        std_uncancelable, std_token, std_check, std_clone, std_clone_uncancelable, std_source, std_child, std_child_directly, std_child_beside, std_child_beside_directly,
+        std_middle,
         std_register, std_register_boxed, std_poll_again, std_waiting,
         std_callbacks, std_callbacks_and_drop, std_levels, std_levels_and_drop
 );

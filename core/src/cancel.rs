@@ -141,18 +141,18 @@
 //! | operation | progress | linearization point |
 //! |---|---|---|
 //! | `status`, `is_canceled`, … | wait-free: one load | cancel-1 |
-//! | `on_cancel`, first poll | lock-free: a slot may be taken before it; then wait-free | cancel-2; `Full`: the last look at the slots |
+//! | `on_cancel`, first poll | lock-free: a slot may be taken before it; then wait-free | cancel-2, or just before cancel-4 if the cancel has found the slot first; `Full`: the last look at the slots |
 //! | `deregister`, dropping a registration or a future, a poll again | wait-free | the slot's own (slots-3, slots-5) |
 //! | `Source::cancel`, `dismiss` | lock-free: it looks again only if somebody has registered or set a deadline; then callbacks | cancel-4 |
-//! | `set_deadline` | wait-free | cancel-9 |
+//! | `set_deadline` | wait-free | cancel-9; if there was a deadline before, cancel-8 |
 //! | `poll_deadline` | wait-free, then as `cancel` | cancel-4 if it cancels, also by a deadline that is put off meanwhile; else cancel-10 |
 //! | `Tree::root`, `Node::child` | wait-free: at most a look at each node | cancel-16; of a child, cancel-22; of `NoNode` none: each node was taken when it was looked at |
 //! | `Node::cancel` | lock-free; it marks in one pass over the nodes, and one more for each child on a way down that has a lower number than its parent | cancel-4, each node below: cancel-34 |
 //! | dropping a node | wait-free, but for the nodes above that it frees | cancel-26 |
 //!
 //! Wait-free means: where a read-modify-write of 32 bits is one instruction; [progress by target](crate::docs::progress_by_target) says where not.
-//! A callback that does not return keeps the one who cancels, and nobody else. When `cancel` says `false`, another call has canceled, and may
-//! still be calling callbacks: [`Token::is_notifying`] tells.
+//! A callback that does not return keeps the one who cancels, and nobody else. When `cancel` says `false`, another call has canceled
+//! or dismissed it, and may still be calling callbacks: [`Token::is_notifying`] tells of this node's own ones, not of those below it.
 //!
 //! # 8. Cost
 //!

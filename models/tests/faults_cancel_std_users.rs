@@ -349,3 +349,58 @@ fn who_has_deregistered_has_the_memory_for_itself() {
         assert!(canceler.join().unwrap());
     }
 }
+
+/// Does it in another thread, which must come to its end.
+fn ends(work: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        work();
+        sender.send(()).unwrap();
+    });
+    assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok(), "it hangs");
+}
+
+/// A cancel comes to the callbacks of the nodes below before those of its root, which is its own thread's all the same.
+#[test]
+fn a_callback_below_does_not_wait_for_the_cancel_that_calls_it() {
+    ends(|| {
+        let root = CancelSource::new();
+        let (child, inner) = (root.child(), root.clone());
+        child.token().on_cancel(move || assert!(!inner.cancel_and_wait(Reason::REQUESTED))).unwrap().forget();
+        assert!(root.cancel());
+    });
+    // And where the callback itself cancels what is above.
+    ends(|| {
+        let root = CancelSource::new();
+        let (child, inner) = (root.child(), root.clone());
+        let grandchild = child.child();
+        grandchild.token().on_cancel(move || assert!(inner.cancel_and_wait(Reason::REQUESTED))).unwrap().forget();
+        assert!(child.cancel());
+    });
+}
+
+/// dotnet/runtime#43438: one thread waits for a whole cancel, which waits for that thread's callback.
+#[test]
+fn a_callback_below_and_one_that_waits_for_the_cancel_above_do_not_wait_for_each_other() {
+    ends(|| {
+        let (root, other) = (CancelSource::new(), CancelSource::new());
+        let (child, above) = (root.child(), root.clone());
+        let (both, registration) = (Arc::new(Barrier::new(2)), Arc::new(Mutex::new(None::<Registration>)));
+        let meet = both.clone();
+        let waits = move || {
+            meet.wait();
+            above.cancel_and_wait(Reason::REQUESTED);
+        };
+        *registration.lock().unwrap() = other.token().on_cancel(waits).ok();
+        let drops = move || {
+            both.wait();
+            thread::sleep(Duration::from_millis(50));
+            let registration = registration.lock().unwrap().take();
+            drop(registration);
+        };
+        child.token().on_cancel(drops).unwrap().forget();
+        let canceler = thread::spawn(move || other.cancel());
+        root.cancel();
+        assert!(canceler.join().unwrap());
+    });
+}

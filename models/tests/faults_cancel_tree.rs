@@ -312,3 +312,41 @@ fn a_forgotten_waker_that_panics_when_it_is_dropped_strands_no_node() {
     let all = [(); 3].map(|()| tree.root());
     assert!(all.iter().all(Result::is_ok), "a node is lost");
 }
+
+/// A node that nobody waits at and that has nothing below is passed by alone: those behind it are told.
+#[test]
+fn a_child_that_nobody_waits_at_hides_no_other() {
+    let (tree, calls) = (leak(Tree::<5>::new()), counter());
+    let root = tree.root().expect("a free node");
+    let (bare, last) = (root.child().expect("a free node"), root.child().expect("a free node"));
+    last.token().on_cancel(count, calls).expect("a free slot").detach();
+    assert!(root.cancel());
+    assert_eq!((calls.load(Relaxed), bare.status()), (1, Status::Canceled(Reason::REQUESTED)));
+    assert!(!bare.token().is_notifying() && !last.token().is_notifying());
+    drop((root, bare, last));
+    assert!([(); 5].map(|()| tree.root()).iter().all(Result::is_ok));
+}
+
+/// Wakes by what it was given.
+struct Acts(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Wake for Acts {
+    fn wake(self: Arc<Self>) {
+        let act = self.0.lock().expect("nobody panics").take();
+        act.into_iter().for_each(|act| act());
+    }
+}
+
+/// A cancel that comes through a node in the middle of its dismissal calls none of its callbacks.
+#[test]
+fn a_cancel_in_the_middle_of_a_dismissal_calls_nobody() {
+    let (tree, calls) = (leak(Tree::<3, 2>::new()), counter());
+    let root = leak(tree.root().expect("a free node"));
+    let middle = root.child().expect("a free node");
+    let cancels: Waker = Arc::new(Acts(Mutex::new(Some(Box::new(|| assert!(root.cancel())))))).into();
+    let mut future = middle.token().canceled();
+    assert!(Pin::new(&mut future).poll(&mut Context::from_waker(&cancels)).is_pending());
+    middle.token().on_cancel(count, calls).expect("a free slot").detach();
+    assert!(middle.dismiss());
+    assert_eq!((middle.status(), calls.load(Relaxed)), (Status::Dismissed, 0));
+}

@@ -303,3 +303,32 @@ fn all_is_marked_before_the_first_callback_also_a_child_that_is_born_meanwhile()
         assert_eq!(*seen, vec![true; 1 + usize::from(early)]);
     });
 }
+
+/// Not the first one: its parent has *has children* already.
+#[test]
+fn a_second_child_born_beside_a_cancel_is_canceled() {
+    explore(Model { threads: 2, loom: 3, rmw: 3, shuttle: 10 }, || {
+        let tree = tree::<3>();
+        let root = leak(tree.root().expect("a free node"));
+        let _first = root.child().expect("a free node");
+        let other = thread::spawn(|| root.cancel());
+        let second = root.child().expect("a free node");
+        assert!(other.join().expect("nobody panics"));
+        assert_eq!(second.status(), Status::Canceled(Reason::REQUESTED));
+    });
+}
+
+/// The canceled node's own child has a lower number than it.
+#[test]
+fn a_lower_child_of_the_root_born_beside_a_cancel_is_canceled() {
+    explore(Model { threads: 2, loom: 3, rmw: 3, shuttle: 10 }, || {
+        let tree = tree::<2>();
+        let early = tree.root().expect("a free node");
+        let root = leak(tree.root().expect("a free node"));
+        drop(early);
+        let other = thread::spawn(|| root.cancel());
+        let leaf = root.child().expect("a free node");
+        assert!(other.join().expect("nobody panics"));
+        assert_eq!((leaf.number(), leaf.status()), (0, Status::Canceled(Reason::REQUESTED)));
+    });
+}

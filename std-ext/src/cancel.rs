@@ -91,7 +91,7 @@
 //! * **N8** A closure that fits lies in its slot, another one in a box, and the callback's ends were made for that type.
 //! * **N9** A word that is not active is not written by registrations, nor one that is marked by births, except by those that have seen it otherwise;
 //!   the count of a static is not written at all.
-//! * **R1** Who is in the room is a user of the node that it sleeps for. **R2** A cancel says which thread it is before it calls a callback there.
+//! * **R1** Who is in the room is a user of the node that it sleeps for. **R2** A cancel says in each node which thread it is, before it calls any callback.
 //!
 //! # 6. Orderings
 //!

@@ -50,7 +50,7 @@ impl<'a> Token<'a> {
         !self.0.look().has(Word::DISMISSED)
     }
 
-    /// Whether the source is canceled and callbacks may be running. One load.
+    /// Whether the source is canceled, or a node passed by a cancel, and its own callbacks may be running. One load.
     ///
     /// # Ordering
     /// Once it is `false` after a cancel, what the callbacks did is visible.
@@ -135,7 +135,8 @@ fn outcome(found: slots::Deregistered<Entry>) -> Deregistered {
 pub enum Deregistered {
     /// It is removed: the callback has not been called and never will.
     Removed,
-    /// The callback is being called just now; perhaps it is the one that has asked.
+    /// The callback is being called just now; perhaps it is the one that has asked. Or the source is just being dismissed, which ends the
+    /// registration without a call.
     Running,
     /// The callback has been called, or the source has been dismissed, or the registration had ended before.
     Ended,

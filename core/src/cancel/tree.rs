@@ -162,7 +162,8 @@ impl<'t, const NODES: usize, const SLOTS: usize> Node<'t, NODES, SLOTS> {
     /// Cancels this node and all below it; whether this call has canceled this node. Neither waits, nor recurses, nor allocates.
     ///
     /// The whole subtree is marked before the first callback is called, except what is below a node whose cancel another call has won:
-    /// that call marks it. A dismissed node stays dismissed; what is below it is canceled.
+    /// that call marks it. A dismissed node below stays dismissed, and what is below that is canceled.
+    /// If this node itself is dismissed, nothing is done, and this says `false`.
     pub fn cancel_with(&self, reason: Reason) -> bool {
         self.tree.cancel(self.number, reason)
     }

@@ -46,14 +46,18 @@ fn wait_for(node: &Node) {
 /// The caller is a user of the root, and has marked it.
 unsafe fn tell(root: NonNull<Node>, before: Word, reason: Reason, wait: bool) -> Panics {
     let mut panics = Panics::default();
+    // Before the first callback, so that whoever waits for this node, from there too, sees who is to be waited for (R2).
+    let thread = room::here();
+    // SAFETY: by the caller.
+    unsafe { root.as_ref() }.set_canceler(thread);
     let (first, mut lost) = if before.has(Word::HAS_CHILDREN) {
         // SAFETY: by the caller.
-        unsafe { mark_below(root, reason, wait) }
+        unsafe { mark_below(root, reason, wait, thread) }
     } else {
         (root, None)
     };
     // The root is the last one of the list, and there until this returns.
-    let mut call = Call { root, at: Some(first), current: None, thread: room::here() };
+    let mut call = Call { root, at: Some(first), current: None };
     // SAFETY: the nodes from `first` on are marked by this call, and claimed but for the root.
     panics.keep(|| unsafe { call.run() });
     panics.keep(|| {
@@ -79,7 +83,7 @@ unsafe fn tell(root: NonNull<Node>, before: Word, reason: Reason, wait: bool) ->
 ///
 /// # Safety
 /// As [`tell`].
-unsafe fn mark_below(root: NonNull<Node>, reason: Reason, wait: bool) -> (NonNull<Node>, Child) {
+unsafe fn mark_below(root: NonNull<Node>, reason: Reason, wait: bool, thread: u64) -> (NonNull<Node>, Child) {
     let mut lost = None;
     let mut list = None;
     let mut stack = None;
@@ -97,6 +101,7 @@ unsafe fn mark_below(root: NonNull<Node>, reason: Reason, wait: bool) -> (NonNul
             match unsafe { Node::mark_claimed(child, reason, wait) } {
                 // SAFETY: this call has marked it (N6), and claimed it (N5).
                 Marked::Mine(before) => unsafe {
+                    child.as_ref().set_canceler(thread);
                     if before.has(Word::HAS_CHILDREN) {
                         child.as_ref().set_next(stack.replace(child));
                     } else {
@@ -124,7 +129,6 @@ struct Call<'a> {
     at: Option<NonNull<Node>>,
     /// What is left of the node that it is at, if it has begun with it.
     current: Option<Slots<'a, Payload>>,
-    thread: u64,
 }
 
 impl Call<'_> {
@@ -137,7 +141,6 @@ impl Call<'_> {
         while let Some(this) = self.at {
             // SAFETY: by the caller it is there until `finish` (N5).
             let node = unsafe { this.as_ref() };
-            node.set_canceler(self.thread);
             // A dismissed node has been told before.
             if !node.look().has_all(Word::CANCELED | Word::HAS_REGISTRATIONS) {
                 // SAFETY: by the caller.

@@ -17,7 +17,8 @@ use super::{
 /// A registered callback. Dropping it removes the callback, or waits until it is done if another thread is calling it.
 ///
 /// It does not wait for a callback of its own thread, nor in a circle of callbacks that wait for each other. Who must not wait at all, for
-/// instance because the callback wants a lock that is held here, uses [`unregister`](Self::unregister).
+/// instance because the callback wants a lock that is held here, uses [`unregister`](Self::unregister). It waits for a call only: a source
+/// that is just being dismissed may still be dropping the closure.
 #[must_use = "dropping a registration removes the callback"]
 pub struct Registration {
     /// `None`: it has ended.
@@ -105,6 +106,21 @@ impl Registration {
         }
     }
 
+    /// As [`end`](Self::end), in short, for the common case: a closure in the node's own slot that needs no drop, and is still there.
+    #[inline]
+    fn end_bare(&self) -> bool {
+        let Some(node) = self.node.filter(|_| !self.place.is_dropped()) else { return false };
+        // SAFETY: a registration is a user of its node (N1).
+        let slot = unsafe { self.place.slot() };
+        // SAFETY: it owns its slot (N3), which it gives up here.
+        let ended = slot.number() == 0 && unsafe { slot.free_bare_callback() };
+        if ended {
+            // SAFETY: it goes.
+            unsafe { Node::remove_user(node) };
+        }
+        ended
+    }
+
     /// Called once, at the end.
     fn end(&mut self, wait: bool) -> Deregistered {
         let Some(node) = self.node else { return Deregistered::Ended };
@@ -131,8 +147,10 @@ impl Registration {
     }
 
     /// Removes the callback, and never waits; what became of it.
+    #[inline]
     pub fn unregister(self) -> Deregistered {
-        mem::ManuallyDrop::new(self).end(false)
+        let mut this = mem::ManuallyDrop::new(self);
+        if this.end_bare() { Deregistered::Removed } else { this.end(false) }
     }
 
     /// Leaves the callback registered, until the source is canceled or dismissed or has no user any more.
@@ -148,18 +166,9 @@ impl Registration {
 impl Drop for Registration {
     #[inline]
     fn drop(&mut self) {
-        // As `end`, in short, for the common case.
-        if let Some(node) = self.node.filter(|_| !self.place.is_dropped()) {
-            // SAFETY: a registration is a user of its node (N1).
-            let slot = unsafe { self.place.slot() };
-            // SAFETY: it owns its slot (N3), which it gives up here.
-            if slot.number() == 0 && unsafe { slot.free_bare_callback() } {
-                // SAFETY: it goes.
-                unsafe { Node::remove_user(node) };
-                return;
-            }
+        if !self.end_bare() {
+            self.end(true);
         }
-        self.end(true);
     }
 }
 
