@@ -61,10 +61,6 @@ mod tests {
     fn every_paper_has_its_files() {
         for paper in ALL {
             for name in ["figures.toml", "README.md", "result.json"] {
-                // Written by `cargo papers mongo --save` on a quiet machine, which is still to be done.
-                if (paper.name, name) == ("mongo", "result.json") {
-                    continue;
-                }
                 assert!(paper.file(name).unwrap().is_file(), "{}/{name}", paper.folder);
             }
         }
