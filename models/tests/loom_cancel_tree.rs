@@ -307,7 +307,7 @@ fn all_is_marked_before_the_first_callback_also_a_child_that_is_born_meanwhile()
 /// Not the first one: its parent has *has children* already.
 #[test]
 fn a_second_child_born_beside_a_cancel_is_canceled() {
-    explore(Model { threads: 2, loom: 3, rmw: 3, shuttle: 10 }, || {
+    explore(Model { threads: 2, loom: 240, rmw: 140, shuttle: 63_000 }, || {
         let tree = tree::<3>();
         let root = leak(tree.root().expect("a free node"));
         let _first = root.child().expect("a free node");
@@ -321,7 +321,7 @@ fn a_second_child_born_beside_a_cancel_is_canceled() {
 /// The canceled node's own child has a lower number than it.
 #[test]
 fn a_lower_child_of_the_root_born_beside_a_cancel_is_canceled() {
-    explore(Model { threads: 2, loom: 3, rmw: 3, shuttle: 10 }, || {
+    explore(Model { threads: 2, loom: 6, rmw: 18, shuttle: 2400 }, || {
         let tree = tree::<2>();
         let early = tree.root().expect("a free node");
         let root = leak(tree.root().expect("a free node"));
