@@ -28,22 +28,21 @@
 //!
 //! ```
 //! use jeton_core::cancel::{Reason, Refusal, Source, Status, Token};
-//! use core::sync::atomic::{AtomicBool, Ordering};
 //!
 //! static SHUTDOWN: Source<8> = Source::new(); // zero bytes in .bss
-//! static PUMP_OFF: AtomicBool = AtomicBool::new(false);
+//! static PUMP: Source<1> = Source::new(); // what has its own way to stop
 //!
 //! fn work(token: Token<'_>) -> u32 {
 //!     (0..1000).take_while(|_| !token.is_canceled()).count() as u32
 //! }
 //!
-//! let pump = SHUTDOWN.token().on_cancel(|off| off.store(true, Ordering::Relaxed), &PUMP_OFF).expect("a free slot");
+//! let pump = SHUTDOWN.token().on_cancel(|pump| _ = pump.cancel(), &PUMP).expect("a free slot");
 //! assert_eq!((work(SHUTDOWN.token()), work(Token::uncancelable())), (1000, 1000));
 //! assert!(SHUTDOWN.cancel_with(Reason::new(17)));
 //! assert_eq!((work(SHUTDOWN.token()), SHUTDOWN.status()), (0, Status::Canceled(Reason::new(17))));
-//! assert!(PUMP_OFF.load(Ordering::Relaxed));
+//! assert!(PUMP.token().is_canceled());
 //! drop(pump);
-//! let refused = SHUTDOWN.token().on_cancel(|_| unreachable!(), &PUMP_OFF).expect_err("too late");
+//! let refused = SHUTDOWN.token().on_cancel(|_| unreachable!(), &PUMP).expect_err("too late");
 //! assert_eq!(refused.refusal, Refusal::Canceled(Reason::new(17)));
 //! ```
 //!
