@@ -2,8 +2,9 @@
 #![cfg(not(any(jeton_loom, jeton_shuttle)))]
 #![allow(clippy::disallowed_types, reason = "what callbacks count is outside of what is tested")]
 
+mod meddler;
+
 use std::{
-    cell::{Cell, RefCell},
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -11,7 +12,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
 };
 
 use jeton_core::{
@@ -21,6 +22,7 @@ use jeton_core::{
     },
     util::slots::{self, Slot, Slots},
 };
+use meddler::{Act, MEDDLE, WAKERS, meddler};
 
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -156,44 +158,6 @@ fn a_callback_may_register_cancel_dismiss_and_ask() {
     assert!(knot.source.cancel());
     assert_eq!(knot.found.lock().unwrap().len(), 3);
     assert!(!knot.source.token().is_notifying());
-}
-
-type Act = Box<dyn FnOnce()>;
-
-thread_local! {
-    /// What the next clone, wake and drop of a `meddler` does.
-    static MEDDLE: RefCell<[Option<Act>; 3]> = const { RefCell::new([const { None }; 3]) };
-    static WAKERS: Cell<i32> = const { Cell::new(0) };
-}
-
-fn meddle(at: usize) {
-    let what = MEDDLE.with_borrow_mut(|all| all[at].take());
-    if let Some(what) = what {
-        what();
-    }
-}
-
-/// A waker whose functions do what `MEDDLE` says, and which counts itself.
-fn meddler() -> Waker {
-    const TABLE: RawWakerVTable = RawWakerVTable::new(
-        |_| {
-            meddle(0);
-            WAKERS.set(WAKERS.get() + 1);
-            RawWaker::new(std::ptr::null(), &TABLE)
-        },
-        |_| {
-            meddle(1);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-        |_| meddle(1),
-        |_| {
-            meddle(2);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-    );
-    WAKERS.set(WAKERS.get() + 1);
-    // SAFETY: the functions keep no data, and may be called in any thread; they count in the one that calls them.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) }
 }
 
 /// Wakers are anybody's code: futures-rs, embassy.

@@ -3,9 +3,9 @@
 #![allow(clippy::disallowed_types, reason = "what callbacks count is outside of what is tested")]
 
 mod cancel_heap;
+mod meddler;
 
 use std::{
-    cell::{Cell, RefCell},
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -13,13 +13,14 @@ use std::{
         atomic::{AtomicBool, Ordering::Relaxed},
         mpsc,
     },
-    task::{RawWaker, RawWakerVTable, Wake, Waker},
+    task::{Wake, Waker},
     thread,
     time::Duration,
 };
 
 use cancel_heap::{Calls, counting, fail, many, poll, without_leak};
 use jeton::cancel::{AlreadyCanceled, CancelSource, Deregistered, Reason, Registration, Status};
+use meddler::{MEDDLE, WAKERS, meddler};
 
 /// dotnet/coreclr#20145: all callbacks are swapped out at once, and a deregistration comes too late for one that has not begun.
 #[test]
@@ -223,43 +224,6 @@ fn a_panic_in_a_callback_or_a_waker_costs_the_others_nothing() {
             drop(token);
         });
     }
-}
-
-type Act = Box<dyn FnOnce()>;
-
-thread_local! {
-    /// What a waker's clone, wake and drop do.
-    static MEDDLE: RefCell<[Option<Act>; 3]> = const { RefCell::new([None, None, None]) };
-    static WAKERS: Cell<i32> = const { Cell::new(0) };
-}
-
-fn meddle(at: usize) {
-    let what = MEDDLE.with_borrow_mut(|all| all[at].take());
-    if let Some(what) = what {
-        what();
-    }
-}
-
-fn meddler() -> Waker {
-    const TABLE: RawWakerVTable = RawWakerVTable::new(
-        |_| {
-            meddle(0);
-            WAKERS.set(WAKERS.get() + 1);
-            RawWaker::new(std::ptr::null(), &TABLE)
-        },
-        |_| {
-            meddle(1);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-        |_| meddle(1),
-        |_| {
-            meddle(2);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-    );
-    WAKERS.set(WAKERS.get() + 1);
-    // SAFETY: the functions keep no data, and may be called in any thread; they count in the one that calls them.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) }
 }
 
 /// Wakers are anybody's code.
