@@ -1,6 +1,7 @@
-//! Pools of Open vSwitch, written anew from what is known of how they work, without a line of their code.
+//! Pools and cancellation of others, written anew from what is known of how they work, without a line of their code.
 //!
-//! They are what the paper on Open vSwitch measures, and rivals of our pools: their faults are theirs too (see each).
+//! They are what the papers measure, and rivals of ours: their faults are theirs too (see each).
+pub mod cancel;
 mod map_pool;
 mod slab_pool;
 mod spin_lock;

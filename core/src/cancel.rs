@@ -28,22 +28,21 @@
 //!
 //! ```
 //! use jeton_core::cancel::{Reason, Refusal, Source, Status, Token};
-//! use core::sync::atomic::{AtomicBool, Ordering};
 //!
 //! static SHUTDOWN: Source<8> = Source::new(); // zero bytes in .bss
-//! static PUMP_OFF: AtomicBool = AtomicBool::new(false);
+//! static PUMP: Source<1> = Source::new(); // what has its own way to stop
 //!
 //! fn work(token: Token<'_>) -> u32 {
 //!     (0..1000).take_while(|_| !token.is_canceled()).count() as u32
 //! }
 //!
-//! let pump = SHUTDOWN.token().on_cancel(|off| off.store(true, Ordering::Relaxed), &PUMP_OFF).expect("a free slot");
+//! let pump = SHUTDOWN.token().on_cancel(|pump| _ = pump.cancel(), &PUMP).expect("a free slot");
 //! assert_eq!((work(SHUTDOWN.token()), work(Token::uncancelable())), (1000, 1000));
 //! assert!(SHUTDOWN.cancel_with(Reason::new(17)));
 //! assert_eq!((work(SHUTDOWN.token()), SHUTDOWN.status()), (0, Status::Canceled(Reason::new(17))));
-//! assert!(PUMP_OFF.load(Ordering::Relaxed));
+//! assert!(PUMP.token().is_canceled());
 //! drop(pump);
-//! let refused = SHUTDOWN.token().on_cancel(|_| unreachable!(), &PUMP_OFF).expect_err("too late");
+//! let refused = SHUTDOWN.token().on_cancel(|_| unreachable!(), &PUMP).expect_err("too late");
 //! assert_eq!(refused.refusal, Refusal::Canceled(Reason::new(17)));
 //! ```
 //!
@@ -78,7 +77,7 @@
 //! # 5. Invariants
 //!
 //! * **K1** A word leaves *active* by one compare-and-swap, which also writes the reason. Whoever has done it, and nobody else, calls what waits there.
-//! * **K2** A slot is armed before the read-modify-write of the word by which its owner learns how it stands; a cancel looks at the slots after its
+//! * **K2** A slot is armed before a read-modify-write of the word, after which its owner looks how it stands; a cancel looks at the slots after its
 //!   own. So a callback is called or refused, never both and never neither; and a waker is taken, or its task sees the cancel.
 //! * **K3** A word that is not active is not written by tokens, nor by a source's calls, except to set *has registrations* and *timed* by a call that
 //!   has seen it active. So the two statics are never written.
@@ -88,21 +87,21 @@
 //! * **T2** A node that is *notifying* is not freed: whoever comes second, its last user or the cancel that has marked it, frees it.
 //! * **T3** A cancel marks a node only while the node's word names a parent that this cancel has marked and that is still *notifying*. By T1 and T2 the
 //!   number means the same node as when that one was marked; so a node that was freed and used again meanwhile is marked only if it is below.
-//! * **T4** A child's link is there before the read-modify-write of its parent's word, by which it learns whether that is marked; a cancel looks
-//!   for children after its mark. So a child of a marked node is marked, by the cancel or at its birth.
+//! * **T4** A child's link is there before a read-modify-write of its parent's word, after which its maker looks whether that is marked; a cancel
+//!   looks for children after its mark. So a child of a marked node is marked, by the cancel or at its birth.
 //!
 //! `unsafe` code here erases the type of a callback's data and gives it back, and tells the table who owns what (K4, T2).
 //!
 //! # 6. Orderings
 //!
-//! The rows of the slots, slots-1 to slots-21, are on the page of the table (`util/slots.rs`).
+//! The rows of the slots, slots-1 to slots-20, are on the page of the table (`util/slots.rs`).
 //!
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
-//! | cancel-1 | `Token::status` and the like: load | Acquire | cancel-4, cancel-6, cancel-31 | what was done before the cancel, or by callbacks, is not visible | `who_sees_a_cancel_sees_what_came_before` |
-//! | cancel-2 | `on_cancel`, first poll: fetch_or of *has registrations* | AcqRel | cancel-4, cancel-31 | a callback that nobody calls and nobody refuses; a refusal that comes before what it tells of | `a_callback_is_called_once_or_refused` |
+//! | cancel-1 | `Token::status` and the like; a registration's look after cancel-2: load | Acquire | cancel-4, cancel-6, cancel-34 | what was done before the cancel, or by callbacks, is not visible | `who_sees_a_cancel_sees_what_came_before` |
+//! | cancel-2 | `on_cancel`, first poll: fetch_or of *has registrations* | Release | cancel-4, cancel-34 | a callback that nobody calls and nobody refuses | `a_callback_is_called_once_or_refused` |
 //! | cancel-3 | `cancel`, `dismiss`: load | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
-//! | cancel-4 | the same: compare-and-swap, success | AcqRel | cancel-1, cancel-2, cancel-23 | as cancel-1 and cancel-2 | `a_callback_is_called_once_or_refused` |
+//! | cancel-4 | the same: compare-and-swap, success | AcqRel | cancel-1, cancel-2, cancel-22, cancel-23 | as cancel-1 and cancel-2 | `a_callback_is_called_once_or_refused` |
 //! | cancel-5 | the same: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | cancel-6 | end of `Source::cancel`: fetch_and | Release | cancel-1 | as cancel-1, of callbacks | `who_sees_the_end_of_the_callbacks_sees_what_they_did` |
 //! | cancel-7 | `set_deadline`: load | Relaxed | nothing: saves a write to what has ended | – | nothing weaker |
@@ -110,58 +109,69 @@
 //! | cancel-9 | `set_deadline`: fetch_or of *timed* | Release | cancel-10 | a deadline that nobody has set is over | `a_deadline_is_polled_as_it_was_set` |
 //! | cancel-10 | `poll_deadline`: load | Acquire | cancel-9 | as cancel-9 | `a_deadline_is_polled_as_it_was_set` |
 //! | cancel-11 | `poll_deadline`: load of the deadline | Relaxed | nothing: after cancel-10 | – | nothing weaker |
-//! | cancel-12 | `Tree::root`: load of the hint | Relaxed | nothing: a hint | – | nothing weaker |
-//! | cancel-13 | claiming a node: load | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
-//! | cancel-14 | the same: compare-and-swap, success | Acquire | cancel-37 | the node's new user works with what its last one left | `a_freed_node_is_handed_on` |
-//! | cancel-15 | the same: compare-and-swap, failure | Relaxed | nothing: the next one is tried | – | nothing weaker |
-//! | cancel-16 | the same: store of the parent | Relaxed | nothing: who has claimed the node alone writes it | – | nothing weaker |
-//! | cancel-17 | the same: store of the users | Relaxed | nothing, as cancel-16 | – | nothing weaker |
-//! | cancel-18 | the same: store of the hint | Relaxed | nothing: a hint | – | nothing weaker |
-//! | cancel-19 | `child`: load of the hint | Relaxed | nothing: a hint | – | nothing weaker |
-//! | cancel-20 | `child`: fetch_add of the parent's users | Relaxed | nothing: its handle is one of them | – | nothing weaker |
-//! | cancel-21 | `child`: store of *unordered* | Relaxed | nothing: cancel-23 publishes it | – | nothing weaker |
-//! | cancel-22 | `child`: store of the link | Relaxed | nothing: cancel-23 publishes it | – | nothing weaker |
-//! | cancel-23 | `child`: fetch_or of *has children* | AcqRel | cancel-4, cancel-31 | a child of a canceled node that is not canceled; or canceled before what the cancel tells of | `a_child_born_beside_a_cancel_is_canceled` |
+//! | cancel-12 | claiming a node: load of the one freed last | Relaxed | nothing: a hint | – | nothing weaker |
+//! | cancel-13 | the same: load of the hint | Relaxed | nothing: a hint | – | nothing weaker |
+//! | cancel-14 | the same: store of the hint | Relaxed | nothing: a hint | – | nothing weaker |
+//! | cancel-15 | the same: load | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
+//! | cancel-16 | the same: compare-and-swap, success | Acquire | cancel-31 | the node's new user works with what its last one left | `a_freed_node_is_handed_on` |
+//! | cancel-17 | the same: compare-and-swap, failure | Relaxed | nothing: the next one is tried | – | nothing weaker |
+//! | cancel-18 | the same: store of the parent | Relaxed | nothing: who has claimed the node alone writes it | – | nothing weaker |
+//! | cancel-19 | the same: store of the users | Relaxed | nothing, as cancel-18 | – | nothing weaker |
+//! | cancel-20 | `child`: fetch_add of the parent's users | Relaxed | nothing: its handle is one of them; cancel-22 publishes the rest | – | nothing weaker |
+//! | cancel-21 | `child`: store of the link | Relaxed | nothing: cancel-22 publishes it | – | nothing weaker |
+//! | cancel-22 | `child`: fetch_or of *has children* | Release | cancel-4, cancel-34 | a child of a canceled node that is not canceled | `a_child_born_beside_a_cancel_is_canceled` |
+//! | cancel-23 | `child`, after that: load of the parent's word | Acquire | cancel-4, cancel-34 | a child that is canceled before what the cancel tells of | `a_child_born_beside_a_cancel_is_canceled` |
 //! | cancel-24 | `child` of a marked node: compare-and-swap, success | Relaxed | nothing: after cancel-23, and nobody else has the node yet | – | nothing weaker |
 //! | cancel-25 | the same, failure | Relaxed | nothing: it is marked already | – | nothing weaker |
 //! | cancel-26 | a node loses a user: fetch_add | AcqRel | itself in other threads | who frees it drops what another one has taken | `the_last_child_frees_what_the_handle_left` |
-//! | cancel-27 | the last user: fetch_or of *released* | AcqRel | cancel-28 | as cancel-14, of what the cancel, or the user, did with the node | `a_node_that_is_freed_beside_its_cancel_is_handed_on` |
-//! | cancel-28 | end of a cancel with a node: fetch_and of *notifying* | AcqRel | cancel-27 | as cancel-27 | `a_node_that_is_freed_beside_its_cancel_is_handed_on` |
-//! | cancel-29 | marking: load of *unordered* | Relaxed | nothing: after cancel-4 | – | nothing weaker |
-//! | cancel-30 | marking: load | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
-//! | cancel-31 | marking: compare-and-swap, success | AcqRel | cancel-1, cancel-2, cancel-23 | as cancel-1 and cancel-2, below | `a_callback_below_is_called_once_or_refused` |
-//! | cancel-32 | marking: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
-//! | cancel-33 | marking, after a pass: load of *unordered* | Relaxed | nothing: after cancel-4 or cancel-31 | – | nothing weaker |
-//! | cancel-34 | marking: load of the parent's word | Relaxed | nothing: what is looked for there, this call has written | – | nothing weaker |
-//! | cancel-35 | marking: load of the parent's reason | Relaxed | nothing, as cancel-34 | – | nothing weaker |
-//! | cancel-36 | freeing a node: load of the parent | Relaxed | nothing: cancel-26 and cancel-27 hand it over | – | nothing weaker |
-//! | cancel-37 | freeing a node: store | Release | cancel-14 | as cancel-14 | `a_freed_node_is_handed_on` |
-//! | cancel-38 | notifying: load | Relaxed | nothing, as cancel-34 | – | nothing weaker |
+//! | cancel-27 | the last user: fetch_add of *released* | AcqRel | cancel-28 | as cancel-16, of what the cancel, or the user, did with the node | `a_node_that_is_freed_beside_its_cancel_is_handed_on` |
+//! | cancel-28 | end of a cancel with a node: fetch_add that takes *notifying* away | AcqRel | cancel-27 | as cancel-27 | `a_node_that_is_freed_beside_its_cancel_is_handed_on` |
+//! | cancel-29 | marking: load of the users | Relaxed | nothing: after cancel-4 or cancel-34 | – | nothing weaker |
+//! | cancel-30 | freeing a node: load of the parent | Relaxed | nothing: cancel-26 and cancel-27 hand it over | – | nothing weaker |
+//! | cancel-31 | freeing a node: store | Release | cancel-16 | as cancel-16 | `a_freed_node_is_handed_on` |
+//! | cancel-32 | freeing a node: store of the one freed last | Relaxed | nothing: a hint | – | nothing weaker |
+//! | cancel-33 | marking: load | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
+//! | cancel-34 | marking: compare-and-swap, success | AcqRel | cancel-1, cancel-2, cancel-22, cancel-23 | as cancel-1 and cancel-2, below | `a_callback_below_is_called_once_or_refused` |
+//! | cancel-35 | marking: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
+//! | cancel-36 | marking and notifying: load of a word | Relaxed | nothing: what is looked for there, this call has written | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
 //!
 //! | operation | progress | linearization point |
 //! |---|---|---|
 //! | `status`, `is_canceled`, … | wait-free: one load | cancel-1 |
-//! | `on_cancel`, first poll | lock-free: a slot may be taken before it; then wait-free | cancel-2; `Full`: the last look at the slots |
-//! | `deregister`, dropping a registration or a future, a poll again | wait-free | the slot's own (slots-4, slots-11) |
+//! | `on_cancel`, first poll | lock-free: a slot may be taken before it; then wait-free | cancel-2, or just before cancel-4 if the cancel has found the slot first; `Full`: the last look at the slots |
+//! | `deregister`, dropping a registration or a future, a poll again | wait-free | the slot's own (slots-3, slots-5) |
 //! | `Source::cancel`, `dismiss` | lock-free: it looks again only if somebody has registered or set a deadline; then callbacks | cancel-4 |
-//! | `set_deadline` | wait-free | cancel-9 |
+//! | `set_deadline` | wait-free | cancel-9; if there was a deadline before, cancel-8 |
 //! | `poll_deadline` | wait-free, then as `cancel` | cancel-4 if it cancels, also by a deadline that is put off meanwhile; else cancel-10 |
-//! | `Tree::root`, `Node::child` | wait-free: at most a look at each node | cancel-14; of a child, cancel-23; of `NoNode` none: each node was taken when it was looked at |
-//! | `Node::cancel` | lock-free; it marks in one pass over the nodes if children have higher numbers than parents, else in as many as needed | cancel-4, each node below: cancel-31 |
+//! | `Tree::root`, `Node::child` | wait-free: at most a look at each node | cancel-16; of a child, cancel-22; of `NoNode` none: each node was taken when it was looked at |
+//! | `Node::cancel` | lock-free; it marks in one pass over the nodes, and one more for each child on a way down that has a lower number than its parent | cancel-4, each node below: cancel-34 |
 //! | dropping a node | wait-free, but for the nodes above that it frees | cancel-26 |
 //!
 //! Wait-free means: where a read-modify-write of 32 bits is one instruction; [progress by target](crate::docs::progress_by_target) says where not.
-//! A callback that does not return keeps the one who cancels, and nobody else. When `cancel` says `false`, another call has canceled, and may
-//! still be calling callbacks: [`Token::is_notifying`] tells.
+//! A callback that does not return keeps the one who cancels, and nobody else. When `cancel` says `false`, another call has canceled
+//! or dismissed it, and may still be calling callbacks: [`Token::is_notifying`] tells of this node's own ones, not of those below it.
 //!
 //! # 8. Cost
 //!
+#![doc = include_str!("../docs/cost/cancel.md")]
+//!
+//! `core_` is a [`Source`], `tree_` a [`Tree`], `std_` the std extension; `before_` and `after_` are MongoDB's.
+//!
 //! A check is one load, a token from a source nothing, a registration two read-modify-writes (the slot's bit, the word) and its end two (the slot's
 //! word, its bit). A poll again by the same task is two loads. A cancel without registrations is one compare-and-swap; each callback costs it
-//! two more. On a 64-bit target a slot takes 32 bytes and a node with one slot 56. The cancel of a node with children loads the word of
-//! every node of the tree, once to mark while all children had higher numbers than their parents, and at least twice after that.
+//! two more. On a 64-bit target a slot takes 32 bytes and a node with one slot 56.
+//!
+//! A root or a child is claimed at a look if a node was freed before that may serve, else after looks at the nodes from the last one claimed on: at
+//! all of them at worst, so that filling the last places of a tree is quadratic. A child gets a higher number than its parent if one is
+//! free. The cancel of a node with children then loads the word of every node with a higher number once. Each child on one way down that
+//! has a lower number than its parent may cost it one more round over all nodes; so a deep hierarchy that was built while the tree was
+//! nearly full, each child with a lower number than its parent, is quadratic at worst.
+//!
+//! What is left above the shortest that can be thought of: a callback is taken with one read-modify-write and its run ended with another, since
+//! its owner may deregister or detach it meanwhile, and is told that it is being called; and each number that comes out of a handle or a
+//! word is compared with the number of slots or nodes.
 //!
 //! # 9. What surprised us
 //!
@@ -169,6 +179,8 @@
 //!   both miss the other, whatever the orderings short of a full fence. Two read-modify-writes of one word cannot.
 //! * A list of children is not needed to cancel a tree. Parents alone do, if a pass over the arena meets parents before children; and a
 //!   node without a list is detached in one step.
+//! * Where only one bit of the old value is wanted, or none, `fetch_or` is one instruction on x86, and otherwise a loop. So a registration
+//!   does its `fetch_or` for the order alone, and then looks; and a bit that is known to be clear is added.
 //! * A bit that keeps a marked node from being freed does away with the tags that its number would need otherwise.
 //! * Two words hold a token: a pointer to the word and the number of slots. A thin pointer from the word to the slots behind it is undefined
 //!   behavior, since a reference to the word does not reach them.

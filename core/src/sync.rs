@@ -3,7 +3,7 @@
 //! Every shared word of jeton, also of the std extension, comes from here, so that a model reaches all of them.
 //! Two families of words:
 //!
-//! * **read-modify-write words** (`AtomicU8`, `AtomicU32`, `AtomicU64`): any thread may change them. portable-atomic provides them;
+//! * **read-modify-write words** (`AtomicU8`, `AtomicU32`, `AtomicU64`, `AtomicPtr`): any thread may change them. portable-atomic provides them;
 //!   on a chip without compare-and-swap they exist once the final user has chosen how (see the guide).
 //! * **owner words** ([`OwnerU32`], [`OwnerU64`]): one owner writes them, with a plain load and a plain store. They never go
 //!   through portable-atomic, whose `critical-section` emulation masks interrupts for loads and stores too.

@@ -2,8 +2,9 @@
 #![cfg(not(any(jeton_loom, jeton_shuttle)))]
 #![allow(clippy::disallowed_types, reason = "what callbacks count is outside of what is tested")]
 
+mod meddler;
+
 use std::{
-    cell::{Cell, RefCell},
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -11,7 +12,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
 };
 
 use jeton_core::{
@@ -21,6 +22,7 @@ use jeton_core::{
     },
     util::slots::{self, Slot, Slots},
 };
+use meddler::{Act, MEDDLE, WAKERS, meddler};
 
 fn leak<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -52,23 +54,22 @@ fn poll(future: &mut Canceled<'_>, waker: &Waker) -> Poll<Result<Reason, WaitErr
     Pin::new(future).poll(&mut Context::from_waker(waker))
 }
 
-fn bytes<T>(value: &T) -> Vec<u8> {
-    let bytes = std::ptr::from_ref(value).cast::<u8>();
-    // SAFETY: the value is there; a source without slots has no padding and nothing uninitialized.
-    (0..size_of::<T>()).map(|at| unsafe { bytes.add(at).read() }).collect()
+fn words(source: &Source<0>) -> [u32; 3] {
+    // SAFETY: the source is there. It has three words and no slots: what may follow is padding.
+    unsafe { std::ptr::from_ref(source).cast::<[u32; 3]>().read() }
 }
 
 /// golang/go#80914, SERVER-53623: all threads met on one object that is never canceled.
 #[test]
 fn what_is_never_canceled_is_never_written() {
-    let before = [bytes(&UNCANCELABLE), bytes(&CANCELED)];
+    let before = [words(&UNCANCELABLE), words(&CANCELED)];
     for (source, refusal) in [(&UNCANCELABLE, Refusal::Dismissed), (&CANCELED, Refusal::Canceled(Reason::REQUESTED))] {
         let token = source.token();
         assert_eq!(token.on_cancel(count, counter()).expect_err("nothing to wait for").refusal, refusal);
         assert!(poll(&mut token.canceled(), Waker::noop()).is_ready());
         assert!(!source.cancel() && !source.dismiss() && !source.set_deadline(7) && !source.poll_deadline(8));
     }
-    assert_eq!(before, [bytes(&UNCANCELABLE), bytes(&CANCELED)]);
+    assert_eq!(before, [words(&UNCANCELABLE), words(&CANCELED)]);
     let token = Token::uncancelable();
     assert!(!token.is_cancelable() && !token.can_ever_fire() && !token.is_canceled());
     assert!(!CANCELED.token().is_cancelable() && CANCELED.token().can_ever_fire());
@@ -157,44 +158,6 @@ fn a_callback_may_register_cancel_dismiss_and_ask() {
     assert!(knot.source.cancel());
     assert_eq!(knot.found.lock().unwrap().len(), 3);
     assert!(!knot.source.token().is_notifying());
-}
-
-type Act = Box<dyn FnOnce()>;
-
-thread_local! {
-    /// What the next clone, wake and drop of a `meddler` does.
-    static MEDDLE: RefCell<[Option<Act>; 3]> = const { RefCell::new([const { None }; 3]) };
-    static WAKERS: Cell<i32> = const { Cell::new(0) };
-}
-
-fn meddle(at: usize) {
-    let what = MEDDLE.with_borrow_mut(|all| all[at].take());
-    if let Some(what) = what {
-        what();
-    }
-}
-
-/// A waker whose functions do what `MEDDLE` says, and which counts itself.
-fn meddler() -> Waker {
-    const TABLE: RawWakerVTable = RawWakerVTable::new(
-        |_| {
-            meddle(0);
-            WAKERS.set(WAKERS.get() + 1);
-            RawWaker::new(std::ptr::null(), &TABLE)
-        },
-        |_| {
-            meddle(1);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-        |_| meddle(1),
-        |_| {
-            meddle(2);
-            WAKERS.set(WAKERS.get() - 1);
-        },
-    );
-    WAKERS.set(WAKERS.get() + 1);
-    // SAFETY: the functions keep no data, and may be called in any thread; they count in the one that calls them.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) }
 }
 
 /// Wakers are anybody's code: futures-rs, embassy.

@@ -3,13 +3,15 @@
 #![allow(clippy::disallowed_types, reason = "what callbacks count is outside of what is tested")]
 
 use std::{
+    cell::{Cell, RefCell},
     mem,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker},
     thread,
 };
 
@@ -228,4 +230,123 @@ fn a_callback_may_drop_nodes_of_its_own_tree_and_make_new_ones() {
     assert_eq!(*garden.born.lock().unwrap(), [Status::Active; 2]);
     let rest: Vec<_> = (0..3).map(|_| garden.tree.root()).collect();
     assert!(rest.iter().all(Result::is_ok), "a node is lost");
+}
+
+/// tokio-util: a waker panics, and others sleep for ever. Here it panics while its node is dropped: when it is woken.
+#[test]
+fn a_waker_that_panics_while_its_node_is_dropped_strands_no_node() {
+    struct Fails;
+    impl Wake for Fails {
+        fn wake(self: Arc<Self>) {
+            panic!("as planned");
+        }
+    }
+    // The leaf is dropped last, and frees all, or first.
+    for last in [true, false] {
+        let tree: Tree<3, 2> = Tree::new();
+        let root = tree.root().expect("a free node");
+        let middle = root.child().expect("a free node");
+        let leaf = middle.child().expect("a free node");
+        let (woken, waker) = waker();
+        for waker in [&Arc::new(Fails).into(), &waker] {
+            let mut future = leaf.token().canceled();
+            assert!(poll(&mut future, waker).is_pending());
+            mem::forget(future);
+        }
+        let others = (root, middle);
+        let drop_leaf = || assert!(catch_unwind(AssertUnwindSafe(|| drop(leaf))).is_err());
+        if last {
+            drop(others);
+            drop_leaf();
+        } else {
+            drop_leaf();
+            drop(others);
+        }
+        assert_eq!(woken.0.load(Relaxed), 1, "the other waiter is woken");
+        let all = [(); 3].map(|()| tree.root());
+        assert!(all.iter().all(Result::is_ok), "a node is lost");
+    }
+}
+
+/// The same when it is dropped: it came into its slot behind the cancel, and was forgotten there.
+#[test]
+fn a_forgotten_waker_that_panics_when_it_is_dropped_strands_no_node() {
+    thread_local! {
+        static ACTS: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
+        static DROPS: Cell<u32> = const { Cell::new(0) };
+    }
+    const TABLE: RawWakerVTable = RawWakerVTable::new(
+        |_| {
+            // A waker's clone is anybody's code.
+            let act = ACTS.with_borrow_mut(Vec::pop);
+            act.into_iter().for_each(|act| act());
+            RawWaker::new(std::ptr::null(), &TABLE)
+        },
+        |_| unreachable!("nobody wakes it"),
+        |_| unreachable!("nobody wakes it"),
+        |_| {
+            DROPS.set(DROPS.get() + 1);
+            assert!(DROPS.get() != 1, "as planned");
+        },
+    );
+    /// Polls with a waker that stays here, and forgets the future.
+    fn poll_and_forget(mut future: Canceled<'_>) {
+        // SAFETY: the functions keep no data; they may be called in any thread, and act in the one that calls them.
+        let waker = mem::ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) });
+        assert!(poll(&mut future, &waker).is_ready(), "canceled while the waker was cloned");
+        mem::forget(future);
+    }
+    let tree: &'static Tree<3, 2> = leak(Tree::new());
+    let root = tree.root().expect("a free node");
+    let middle = root.child().expect("a free node");
+    let leaf = middle.child().expect("a free node");
+    let node = &leaf as *const Node<'static, 3, 2>;
+    // SAFETY: the leaf is dropped after all of this.
+    let node: &'static Node<'static, 3, 2> = unsafe { &*node };
+    // While the first one's waker is cloned, a second one comes; while that one's is, the cancel.
+    ACTS.set(vec![Box::new(|| assert!(node.cancel())), Box::new(|| poll_and_forget(node.token().canceled()))]);
+    poll_and_forget(node.token().canceled());
+    drop((root, middle));
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(leaf))).is_err());
+    assert_eq!(DROPS.get(), 2, "each is dropped");
+    let all = [(); 3].map(|()| tree.root());
+    assert!(all.iter().all(Result::is_ok), "a node is lost");
+}
+
+/// A node that nobody waits at and that has nothing below is passed by alone: those behind it are told.
+#[test]
+fn a_child_that_nobody_waits_at_hides_no_other() {
+    let (tree, calls) = (leak(Tree::<5>::new()), counter());
+    let root = tree.root().expect("a free node");
+    let (bare, last) = (root.child().expect("a free node"), root.child().expect("a free node"));
+    last.token().on_cancel(count, calls).expect("a free slot").detach();
+    assert!(root.cancel());
+    assert_eq!((calls.load(Relaxed), bare.status()), (1, Status::Canceled(Reason::REQUESTED)));
+    assert!(!bare.token().is_notifying() && !last.token().is_notifying());
+    drop((root, bare, last));
+    assert!([(); 5].map(|()| tree.root()).iter().all(Result::is_ok));
+}
+
+/// Wakes by what it was given.
+struct Acts(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Wake for Acts {
+    fn wake(self: Arc<Self>) {
+        let act = self.0.lock().expect("nobody panics").take();
+        act.into_iter().for_each(|act| act());
+    }
+}
+
+/// A cancel that comes through a node in the middle of its dismissal calls none of its callbacks.
+#[test]
+fn a_cancel_in_the_middle_of_a_dismissal_calls_nobody() {
+    let (tree, calls) = (leak(Tree::<3, 2>::new()), counter());
+    let root = leak(tree.root().expect("a free node"));
+    let middle = root.child().expect("a free node");
+    let cancels: Waker = Arc::new(Acts(Mutex::new(Some(Box::new(|| assert!(root.cancel())))))).into();
+    let mut future = middle.token().canceled();
+    assert!(Pin::new(&mut future).poll(&mut Context::from_waker(&cancels)).is_pending());
+    middle.token().on_cancel(count, calls).expect("a free slot").detach();
+    assert!(middle.dismiss());
+    assert_eq!((middle.status(), calls.load(Relaxed)), (Status::Dismissed, 0));
 }

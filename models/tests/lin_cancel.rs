@@ -94,7 +94,7 @@ fn history(before: &'static [Do], programs: &'static [&'static [Do]]) {
 
 #[test]
 fn registrations_and_deregistrations_beside_a_cancel_are_linearizable() {
-    explore(Model { threads: 2, loom: 510, rmw: 430, shuttle: 63000 }, || {
+    explore(Model { threads: 2, loom: 510, rmw: 510, shuttle: 63000 }, || {
         history(&[Do::Register(0)], &[&[Do::Register(1), Do::Deregister(0), Do::Deregister(1)], &[Do::Cancel(20), Do::Status]]);
     });
 }
@@ -108,7 +108,7 @@ fn a_cancel_beside_a_dismissal_is_linearizable() {
 
 #[test]
 fn two_cancels_beside_a_registration_are_linearizable() {
-    explore(Model { threads: 3, loom: 6000, rmw: 4700, shuttle: 18000 }, || {
+    explore(Model { threads: 3, loom: 6000, rmw: 5400, shuttle: 18000 }, || {
         history(
             &[Do::Register(0)],
             &[&[Do::Register(1), Do::Deregister(1)], &[Do::Cancel(20)], &[Do::Cancel(21), Do::Deregister(0)]],

@@ -132,7 +132,7 @@ fn history(others: &[fn(&Slots<[Slot<u32>]>, &Record, usize, Handle)]) {
 
 #[test]
 fn a_runner_beside_an_owner_is_linearizable() {
-    explore(Model { threads: 2, loom: 100, rmw: 94, shuttle: 3500 }, || {
+    explore(Model { threads: 2, loom: 100, rmw: 94, shuttle: 2300 }, || {
         history(&[|slots, record, thread, _| {
             take(slots, record, thread);
             take(slots, record, thread);

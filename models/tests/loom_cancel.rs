@@ -99,7 +99,7 @@ fn who_sees_a_cancel_sees_what_came_before() {
 
 #[test]
 fn a_callback_is_called_once_or_refused() {
-    explore(Model { threads: 2, loom: 7, rmw: 11, shuttle: 75 }, || {
+    explore(Model { threads: 2, loom: 7, rmw: 26, shuttle: 950 }, || {
         let subject = subject();
         let other = beside(&subject, |subject| {
             subject.probe.touch();
@@ -151,7 +151,7 @@ fn a_deadline_is_polled_as_it_was_set() {
 
 #[test]
 fn a_deregistered_callback_is_not_called_afterwards() {
-    explore(Model { threads: 2, loom: 19, rmw: 21, shuttle: 160 }, || {
+    explore(Model { threads: 2, loom: 19, rmw: 10, shuttle: 34 }, || {
         let subject = subject();
         let registration = subject.source.token().on_cancel(Probe::count, subject.probe).expect("a free slot");
         let other = beside(&subject, |subject| subject.source.cancel());
@@ -175,7 +175,7 @@ fn a_detached_callback_is_called_or_deregistered_once() {
 
 #[test]
 fn of_two_cancels_beside_a_registration_one_wins() {
-    explore(Model { threads: 3, loom: 280, rmw: 330, shuttle: 18000 }, || {
+    explore(Model { threads: 3, loom: 280, rmw: 700, shuttle: 18000 }, || {
         let subject = subject();
         let others = [3, 4].map(|number| beside(&subject, move |subject| subject.source.cancel_with(Reason::new(number))));
         let registration = subject.source.token().on_cancel(Probe::count, subject.probe);
@@ -188,7 +188,7 @@ fn of_two_cancels_beside_a_registration_one_wins() {
 
 #[test]
 fn a_cancel_or_a_dismissal_counts_and_not_both() {
-    explore(Model { threads: 3, loom: 230, rmw: 300, shuttle: 18000 }, || {
+    explore(Model { threads: 3, loom: 230, rmw: 650, shuttle: 18000 }, || {
         let subject = subject();
         let canceled = beside(&subject, |subject| subject.source.cancel());
         let dismissed = beside(&subject, |subject| subject.source.dismiss());
@@ -201,7 +201,7 @@ fn a_cancel_or_a_dismissal_counts_and_not_both() {
 
 #[test]
 fn a_waiter_that_changes_its_waker_beside_a_cancel_is_woken() {
-    explore(Model { threads: 2, loom: 34, rmw: 98, shuttle: 1700 }, || {
+    explore(Model { threads: 2, loom: 34, rmw: 120, shuttle: 4100 }, || {
         let subject = subject();
         let (first, second) = (waker(), waker());
         let mut future = subject.source.token().canceled();
@@ -223,7 +223,7 @@ fn a_waiter_that_changes_its_waker_beside_a_cancel_is_woken() {
 
 #[test]
 fn a_waiter_beside_a_dismissal_ends() {
-    explore(Model { threads: 2, loom: 7, rmw: 27, shuttle: 810 }, || {
+    explore(Model { threads: 2, loom: 7, rmw: 37, shuttle: 2200 }, || {
         let subject = subject();
         let (woken, waker) = waker();
         let other = beside(&subject, |subject| subject.source.dismiss());
@@ -238,7 +238,7 @@ fn a_waiter_beside_a_dismissal_ends() {
 /// The slot of the first future is the second one's, if that comes late.
 #[test]
 fn a_dropped_waiter_takes_nobody_elses_slot() {
-    explore(Model { threads: 3, loom: 520, rmw: 890, shuttle: 18000 }, || {
+    explore(Model { threads: 3, loom: 520, rmw: 720, shuttle: 18000 }, || {
         let subject = subject();
         let (woken, waker) = waker();
         let mut first = subject.source.token().canceled();

@@ -43,13 +43,13 @@ fn a_full_block_of_any_group_is_found() {
 /// A user takes the only full block of a group, whose mark it clears, while another one puts a block into that group.
 #[test]
 fn a_full_block_is_found_whose_group_was_just_emptied() {
-    explore(model(2, 98, 120, 63_000), || {
+    explore(model(2, 140, 140, 63_000), || {
         let leaked = (leak(3), leak(3), leak(2));
         let world = World::<Slices<'static>, 4>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6);
-        world.with_cache(6, 6); // three full blocks in two groups; users 2 and 3 begin in the second one
+        world.with_cache(6, 6); // three full blocks in two groups; users 1 and 3 begin in the second one
         let world = world.give(0, 2, 0);
         world.given.iter().for_each(|id| _ = world.free(3, *id));
-        run(world, &[|world| _ = world.alloc(2), |world| world.ids.user(3).expect("a user").flush()]);
+        run(world, &[|world| _ = world.alloc(1), |world| world.ids.user(3).expect("a user").flush()]);
     });
 }
 

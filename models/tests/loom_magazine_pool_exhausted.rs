@@ -50,7 +50,7 @@ fn ids_on_their_way_beside_a_busy_user_are_not_missed() {
 /// Decision 15: a cache puts a block into one group, behind the look, while another user takes one ahead of it. One ID is free.
 #[test]
 fn a_block_that_comes_behind_the_look_is_not_missed() {
-    explore(model(3, 39_800, 4900, 18_000), || {
+    explore(model(3, 59_300, 6100, 18_000), || {
         let leaked = (leak(3), leak(3), leak(2));
         let world = World::<Slices<'static>, 2>::of(MagazinePool::over(leaked, 0, 6).expect("a range"), 6);
         world.with_cache(6, 6); // three full blocks in two groups

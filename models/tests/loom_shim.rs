@@ -3,7 +3,7 @@
 
 use jeton_core::{
     fence, ord,
-    sync::{AtomicU32, OwnerU32},
+    sync::{AtomicPtr, AtomicU32, OwnerU32},
 };
 use jeton_models::{
     explore::{Arc, Model, explore, thread},
@@ -47,6 +47,28 @@ fn a_release_publishes_an_owners_word() {
             assert_eq!(words.0.load(ord!("shim-10", Relaxed)), 7);
         }
         owner.join().expect("a thread of the model panicked");
+    });
+}
+
+/// Of two threads that set a pointer one wins, and what it has written before is there for who reads the pointer.
+#[test]
+fn a_pointer_is_set_once_and_publishes_what_was_written() {
+    explore(Model { threads: 2, loom: 8, rmw: 7, shuttle: 9 }, || {
+        let shared = Arc::new((AtomicPtr::<u32>::null(), OwnerU32::new(0)));
+        let (null, new) = (core::ptr::null_mut(), core::ptr::dangling_mut());
+        let other = {
+            let shared = shared.clone();
+            thread::spawn(move || {
+                let new = core::ptr::dangling_mut();
+                shared.1.store(7, ord!("shim-11", Relaxed));
+                shared.0.compare_exchange(core::ptr::null_mut(), new, ord!("shim-12", Release), ord!("shim-13", Relaxed)).is_ok()
+            })
+        };
+        if shared.0.load(ord!("shim-14", Acquire)) == new {
+            assert_eq!(shared.1.load(ord!("shim-15", Relaxed)), 7);
+        }
+        let won = shared.0.compare_exchange(null, new, ord!("shim-16", Relaxed), ord!("shim-17", Relaxed)).is_ok();
+        assert!(won != other.join().expect("a thread of the model panicked"));
     });
 }
 

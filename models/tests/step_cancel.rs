@@ -1,4 +1,4 @@
-//! Step mode for the registration table, sources and trees: an interrupt handler runs to its end between two steps of what it interrupts.
+//! Step mode for sources and trees: an interrupt handler runs to its end between two steps of what it interrupts.
 //!
 //! The core is compiled here a second time (build.rs), with tables of two slots.
 #![cfg(jeton_step)]
@@ -12,6 +12,7 @@ mod core_sources {
     pub mod util;
 }
 use core_sources::{cancel, sync, util};
+mod step;
 
 /// What the pages' examples are for.
 mod docs {}
@@ -19,7 +20,6 @@ mod docs {}
 use std::{
     cell::{Cell, RefCell},
     pin::Pin,
-    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering::Relaxed},
@@ -28,12 +28,7 @@ use std::{
 };
 
 use cancel::{Canceled, Deregistered, Node, Reason, Registration, Source, Status, Tree, WaitError};
-use sync::model::interrupted;
-use util::slots::{self, Renewed, Slot, Slots};
-
-fn leak<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
-}
+use step::{at_every_step, leak};
 
 #[derive(Default)]
 struct Woken(AtomicU32);
@@ -46,126 +41,6 @@ impl Wake for Woken {
 
 fn count(calls: &'static AtomicU32) {
     calls.fetch_add(1, Relaxed);
-}
-
-/// Interrupts `operation` with `interrupt` at every step, each time on a new `subject`, and then checks.
-fn at_every_step<S: 'static, A: 'static, B: 'static>(
-    subject: impl Fn() -> S,
-    operation: impl Fn(&'static S) -> A,
-    interrupt: impl Fn(&'static S) -> B + Clone + 'static,
-    check: impl Fn(&'static S, A, B, usize),
-) -> usize {
-    for at in 0.. {
-        let subject = leak(subject());
-        let (inner, mut outer) = (Rc::new(RefCell::new(None)), None);
-        let (result, interrupt) = (inner.clone(), interrupt.clone());
-        if !interrupted(at, || outer = Some(operation(subject)), move || *result.borrow_mut() = Some(interrupt(subject))) {
-            return at;
-        }
-        let inner = inner.borrow_mut().take().expect("the interrupt has run");
-        check(subject, outer.expect("it has ended"), inner, at);
-    }
-    unreachable!("an operation has an end")
-}
-
-type Table = Slots<[Slot<u32>; 2]>;
-
-/// A table with one owned registration.
-struct Owned {
-    table: Table,
-    handle: slots::Handle,
-}
-
-impl Owned {
-    fn new() -> Self {
-        let table = Table::new();
-        let slots: &Slots<[Slot<u32>]> = &table;
-        let handle = slots.register(1).expect("a free slot");
-        Self { table, handle }
-    }
-
-    fn slots(&self) -> &Slots<[Slot<u32>]> {
-        &self.table
-    }
-
-    /// Takes all that is armed, as a notification does.
-    fn take_all(&self) -> Vec<u32> {
-        (0..2).filter_map(|index| self.slots().take(index)).map(|taken| taken.payload).collect()
-    }
-}
-
-fn deregister(slots: &Slots<[Slot<u32>]>, handle: slots::Handle) -> slots::Deregistered<u32> {
-    // SAFETY: all here use only handles of their own, from this table, and one after another.
-    unsafe { slots.deregister(handle) }
-}
-
-fn detach(slots: &Slots<[Slot<u32>]>, handle: slots::Handle) {
-    // SAFETY: as above.
-    unsafe { slots.detach(handle) }
-}
-
-fn renew(slots: &Slots<[Slot<u32>]>, handle: slots::Handle, payload: u32) -> Option<Renewed<u32>> {
-    // SAFETY: as above.
-    unsafe { slots.renew(handle, || payload) }
-}
-
-#[test]
-fn a_notification_can_come_at_every_step_of_a_registration() {
-    let steps = at_every_step(
-        Owned::new,
-        |owned| owned.slots().register(2).ok(),
-        Owned::take_all,
-        |owned, handle, taken, at| {
-            let handle = handle.expect("a free slot");
-            assert!(taken == [1] || taken == [1, 2], "{taken:?} at step {at}");
-            assert_eq!(owned.take_all(), if taken.len() == 2 { vec![] } else { vec![2] });
-            assert_eq!(deregister(owned.slots(), handle), slots::Deregistered::Ended);
-            assert_eq!(deregister(owned.slots(), owned.handle), slots::Deregistered::Ended);
-            assert_eq!(owned.slots().used(), 0);
-        },
-    );
-    assert!(steps >= 4, "{steps} steps");
-}
-
-#[test]
-fn a_notification_can_come_at_every_step_of_a_renewal() {
-    let steps = at_every_step(
-        Owned::new,
-        |owned| renew(owned.slots(), owned.handle, 2).expect("it is ours"),
-        Owned::take_all,
-        |owned, renewed, taken, at| {
-            let mut all = taken.clone();
-            match renewed {
-                // Passed by, or before, or after.
-                Renewed::Armed(old) => all.extend(old),
-                Renewed::Running(new) => assert_eq!((new, &taken), (2, &vec![1]), "at step {at}"),
-            }
-            let notified_again = owned.take_all();
-            all.extend(&notified_again);
-            all.sort_unstable();
-            assert!(all == [1, 2] || all == [1], "{all:?} at step {at}");
-        },
-    );
-    assert!(steps >= 3, "{steps} steps");
-}
-
-#[test]
-fn a_deregistration_can_come_at_every_step_of_a_run_and_back() {
-    let ended = |owned: &'static Owned, removed: bool, taken: Vec<u32>, at: usize| {
-        assert_eq!(taken, if removed { vec![] } else { vec![1] }, "at step {at}");
-        assert_eq!(owned.slots().used(), 0, "a slot is lost at step {at}");
-    };
-    let deregister = |owned: &'static Owned| deregister(owned.slots(), owned.handle) == slots::Deregistered::Removed(1);
-    let mut steps =
-        at_every_step(Owned::new, Owned::take_all, deregister, move |owned, taken, removed, at| ended(owned, removed, taken, at));
-    steps += at_every_step(Owned::new, deregister, Owned::take_all, ended);
-    let detach = |owned: &'static Owned| detach(owned.slots(), owned.handle);
-    steps += at_every_step(Owned::new, Owned::take_all, detach, move |owned, taken, (), at| {
-        assert_eq!(taken, [1], "a detached one is lost at step {at}");
-        ended(owned, false, taken, at);
-    });
-    steps += at_every_step(Owned::new, detach, Owned::take_all, move |owned, (), taken, at| ended(owned, false, taken, at));
-    assert!(steps >= 10, "{steps} steps");
 }
 
 /// A source with a callback that counts.

@@ -14,6 +14,8 @@ mod core_sources {
 }
 use core_sources::{pool, sync, util};
 mod step;
+#[path = "step/errors.rs"]
+mod step_errors;
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -22,7 +24,8 @@ use jeton_models::{
     spec::pool::{Answer, Call, Choice, FreeIds},
 };
 use pool::{AllocError, FreeError, MagazinePool, Slices, StealableCache, Users};
-use step::{alloc_error, interrupt_at};
+use step::interrupt_at;
+use step_errors::alloc_error;
 use sync::model::{interrupted, then};
 
 /// Three blocks in two groups.

@@ -13,6 +13,8 @@ mod core_sources {
 }
 use core_sources::{pool, sync, util};
 mod step;
+#[path = "step/errors.rs"]
+mod step_errors;
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -21,7 +23,8 @@ use jeton_models::{
     spec::pool::{Answer, Call, Choice, FreeIds},
 };
 use pool::{AllocError, BitPool, CompleteError, FreeError, InFlight, ReserveError, bit_pool_words};
-use step::{alloc_error, free_error, interrupt_at};
+use step::interrupt_at;
+use step_errors::{alloc_error, free_error};
 use sync::model::interrupted;
 
 type Ids = BitPool<6, { bit_pool_words(6) }>;

@@ -3,10 +3,11 @@
 //! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
 //! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
 
-use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, thread, time::Duration};
+use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, sync::Arc, thread, time::Duration};
 
 use jeton::{
     append::{AppendLog, LogWord, Read},
+    cancel::CancelSource,
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
 };
@@ -231,6 +232,55 @@ fn a_log_hands_records_over(rounds: usize) {
     assert_eq!(read.iter().sum::<usize>(), (THREADS - 1) * rounds);
 }
 
+/// Threads make and drop what is below a source that another thread cancels. What a callback has written its registration's end sees.
+fn threads_make_cancel_and_drop_one_tree(rounds: usize) {
+    struct Plain(UnsafeCell<u32>);
+    // SAFETY: until its registration has ended a callback alone touches it.
+    unsafe impl Sync for Plain {}
+    // SAFETY: as above.
+    unsafe impl Send for Plain {}
+    impl Plain {
+        /// # Safety
+        /// Nobody else uses it meanwhile.
+        unsafe fn add_one(&self) -> u32 {
+            // SAFETY: by the caller.
+            unsafe {
+                *self.0.get() += 1;
+                *self.0.get()
+            }
+        }
+    }
+    for round in 0..rounds / 20 + 1 {
+        let root = CancelSource::new();
+        in_threads(|number| {
+            if number == 0 {
+                (0..round % 8).for_each(|_| thread::yield_now());
+                assert!(root.cancel());
+                return;
+            }
+            for turn in 0..4 {
+                let child = root.child();
+                let leaf = child.child();
+                let plain = Arc::new(Plain(UnsafeCell::new(0)));
+                let of_callback = plain.clone();
+                let callback = move || {
+                    // SAFETY: its registration has not ended.
+                    _ = unsafe { of_callback.add_one() };
+                };
+                let registration = leaf.token().on_cancel(callback);
+                let others = (0..turn).map(|_| leaf.token().on_cancel(|| {})).collect::<Vec<_>>();
+                if (round + turn) % 2 == 0 {
+                    drop((child, others));
+                }
+                drop(registration);
+                // SAFETY: it is removed, handed back or done.
+                assert!(unsafe { plain.add_one() } <= 2);
+            }
+        });
+        assert!(root.is_canceled());
+    }
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -239,7 +289,7 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 10] = [
+    let tests: [Test; 11] = [
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
@@ -250,6 +300,7 @@ fn main() -> ExitCode {
         ("checked_bits_hand_payloads_over", checked_bits_hand_payloads_over),
         ("an_id_pool_hands_payloads_over", an_id_pool_hands_payloads_over),
         ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
+        ("threads_make_cancel_and_drop_one_tree", threads_make_cancel_and_drop_one_tree),
     ];
     let chosen: Vec<Test> = match arguments.iter().position(|argument| argument == "--broken") {
         Some(at) => broken.into_iter().filter(|(name, _)| arguments.get(at + 1).is_some_and(|step| step == name)).collect(),

@@ -1,6 +1,6 @@
 //! `cargo papers`: published performance figures beside what this machine gives, with a verdict and its reason.
 //!
-//! [`paper`] lists the papers; [`kudu`] and [`ovs`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
+//! [`paper`] lists the papers; [`kudu`], [`ovs`] and [`mongo`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
 //! rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
 mod check;
 mod cli;
@@ -8,6 +8,7 @@ mod figures;
 mod kudu;
 mod machine;
 mod matrix;
+mod mongo;
 mod native;
 mod number;
 mod ovs;

@@ -85,6 +85,19 @@ impl Program {
         Ok((printed, usage))
     }
 
+    /// Runs it and returns what it printed; an error has the last line that it wrote about its end.
+    pub fn output(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = Command::new(&self.path);
+        let output = command.args(arguments).env_clear().stdin(Stdio::null()).output();
+        let output = output.with_context(|| format!("{} does not start", self.name))?;
+        if !output.status.success() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let last = errors.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no message");
+            bail!("{} failed ({}): {last}", self.name, output.status);
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     /// Runs it under callgrind and returns what it printed and what was counted.
     pub fn count(&self, arguments: &[&str]) -> Result<(String, Totals)> {
         let folder = harness::target_dir()?.join("papers");
@@ -216,6 +229,14 @@ mod tests {
         assert_eq!(Totals::parse("events: Ir\ntotals: 5\n"), None, "no branches counted");
         assert_eq!(Totals::parse(""), None);
         assert_eq!(Totals::parse("events: Ir\ntotals: many\n"), None);
+    }
+
+    #[test]
+    fn what_a_program_prints_and_how_it_fails() {
+        let shell = Program { name: "sh".into(), path: "/bin/sh".into() };
+        assert_eq!(shell.output(&["-c", "echo 7"]).unwrap(), "7\n");
+        let error = shell.output(&["-c", "echo first >&2; echo last >&2; exit 3"]).unwrap_err().to_string();
+        assert!(error.contains("sh failed") && error.contains('3') && error.ends_with(": last"), "{error}");
     }
 
     #[test]

@@ -35,6 +35,7 @@ const NEW: Group = Group {
     operation: "allocate",
     reference: ARRAY_QUEUE,
     ours: OWNER,
+    fewest: 1000,
     entries: &entries::<{ Round::New as u8 }>(),
     targets: &targets(4.0),
     not_correct: NOT_CORRECT,

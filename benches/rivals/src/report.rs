@@ -95,7 +95,9 @@ pub struct TargetRow {
 pub fn rows(structure: &'static Structure, measured: &[Row], cpus: usize, machine: &Machine) -> Vec<ReportRow> {
     let mut report = Vec::new();
     for group in structure.groups {
-        for threads in 1..=2 {
+        // A group in which everything is one thread's has no table of two.
+        let most_threads = group.entries.iter().map(|entry| entry.most_threads).max().unwrap_or(0);
+        for threads in 1..=most_threads {
             let medians = Medians { group, threads, measured };
             report.extend(group.entries.iter().map(|entry| medians.row(structure.name, entry, cpus, machine)));
         }

@@ -12,6 +12,10 @@ pub const LEAST_INSTRUCTIONS: u64 = 3;
 /// Estimated cycles may differ by this part of the baseline's, or by [`CYCLES_OF_PLACEMENT`] if that is more.
 const CYCLE_TOLERANCE: f64 = 0.01;
 
+/// Counts of a bench that allocates may differ by this part of the baseline's: the C library's share depends on where the checkout lies.
+/// How many blocks and bytes it allocates may not.
+const ALLOCATING_TOLERANCE: f64 = 0.03;
+
 /// Two first touches of memory, 35 cycles each: where the linker puts the code decides how many cache lines it begins and ends in.
 /// Only in benches of a few thousand cycles is that more than a hundredth.
 const CYCLES_OF_PLACEMENT: u64 = 70;
@@ -62,6 +66,11 @@ impl Accepted {
     /// The accepted count of the event; `None` if the bench did not count it.
     pub fn get(&self, event: Event) -> Option<u64> {
         event.of(&self.counts())
+    }
+
+    /// Whether the C library's allocation is part of the counts.
+    fn allocates(&self) -> bool {
+        self.allocations.is_some_and(|allocations| allocations.blocks > 0)
     }
 
     /// The accepted counts; what is not compared is 0.
@@ -167,7 +176,7 @@ impl Baseline {
             };
             for event in Event::ALL {
                 let (baseline, measured) = (accepted.get(event), event.of(counts));
-                if !equal(event, baseline, measured) {
+                if !equal(event, baseline, measured, accepted.allocates()) {
                     differences.push(Difference::Changed { bench: bench.clone(), event, baseline, measured });
                 }
             }
@@ -187,14 +196,16 @@ fn concerns(files: Option<&[&str]>, bench: &str) -> bool {
     files.is_none_or(|files| bench.split_once("::").is_some_and(|(file, _)| files.contains(&file)))
 }
 
-fn equal(event: Event, baseline: Option<u64>, measured: Option<u64>) -> bool {
-    match (event, baseline, measured) {
-        (Event::EstimatedCycles, Some(baseline), Some(measured)) => {
-            let hundredth = (baseline as f64 * CYCLE_TOLERANCE) as u64;
-            baseline.abs_diff(measured) <= hundredth.max(CYCLES_OF_PLACEMENT)
-        }
-        _ => baseline == measured,
-    }
+fn equal(event: Event, baseline: Option<u64>, measured: Option<u64>, allocates: bool) -> bool {
+    let (Some(baseline), Some(measured)) = (baseline, measured) else { return baseline == measured };
+    let part = |tolerance: f64| (baseline as f64 * tolerance) as u64;
+    let allowed = match event {
+        Event::AllocatedBlocks | Event::AllocatedBytes => 0,
+        Event::EstimatedCycles => part(if allocates { ALLOCATING_TOLERANCE } else { CYCLE_TOLERANCE }).max(CYCLES_OF_PLACEMENT),
+        _ if allocates => part(ALLOCATING_TOLERANCE),
+        _ => 0,
+    };
+    baseline.abs_diff(measured) <= allowed
 }
 
 /// What is not as in the baseline.
@@ -303,6 +314,26 @@ mod tests {
                 assert!(found[0].ends_with(&format!(": 50 → {to}")), "{}", found[0]);
             }
         }
+    }
+
+    #[test]
+    fn counts_of_what_allocates_have_a_tolerance_and_its_allocations_have_none() {
+        let counts = |instructions, blocks| Counts {
+            instructions,
+            estimated_cycles: 100_000,
+            allocations: Some(Allocations { blocks, bytes: 50 }),
+            ..Counts::default()
+        };
+        let differences = |accepted: Counts, measured: Counts| {
+            let mut baseline = baseline();
+            baseline.accept(&Report::from([("a::f::n1".to_owned(), accepted)]), None);
+            baseline.compare(&Report::from([("a::f::n1".to_owned(), measured)]), None).len()
+        };
+        assert_eq!(differences(counts(1000, 5), counts(1030, 5)), 0);
+        assert_eq!(differences(counts(1000, 5), counts(970, 5)), 0);
+        assert_eq!(differences(counts(1000, 5), counts(1031, 5)), 1);
+        assert_eq!(differences(counts(1000, 5), counts(1000, 6)), 1);
+        assert_eq!(differences(counts(1000, 0), counts(1001, 0)), 1, "it allocates nothing");
     }
 
     #[test]

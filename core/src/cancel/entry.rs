@@ -22,6 +22,7 @@ impl Callback {
         Self { call, data: core::ptr::from_ref(data).cast() }
     }
 
+    #[inline]
     pub(super) fn run(self) {
         (self.call)(self.data);
     }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     const_fn, ord,
     sync::AtomicU32,
-    util::slots::{Slot, Slots, Taken, bits},
+    util::slots::{Slot, Slots, Taken, next_bit},
 };
 
 /// One slot of a source.
@@ -45,10 +45,13 @@ impl Inner<[EntrySlot]> {
         self.look().status()
     }
 
-    /// Says that a slot is armed. How it stood: if it was not active, whoever has ended it may have passed by that slot.
+    /// Says that a slot is armed. How it stands now: if it is not active, whoever has ended it may have passed by that slot.
+    #[inline]
     pub(super) fn publish(&self) -> Word {
-        // Release pairs with `settle` that comes later, and then sees the slot; Acquire with one that came before.
-        Word(self.word.fetch_or(Word::HAS_REGISTRATIONS, ord!("cancel-2", AcqRel)))
+        // Release pairs with `settle` that comes later, and then sees the slot. Whose old value is not used is one instruction on x86;
+        // what came before is in the word still, and `look` sees it.
+        self.word.fetch_or(Word::HAS_REGISTRATIONS, ord!("cancel-2", Release));
+        self.look()
     }
 
     /// Moves the word on from *active*; how it was before, or `None` if it was not active.
@@ -117,13 +120,15 @@ pub(super) struct Notify<'a> {
 }
 
 impl<'a> Notify<'a> {
+    #[inline]
     pub(super) fn all_of(inner: &'a Inner<[EntrySlot]>, canceled: bool) -> Self {
         Self { inner, left: inner.slots.used(), canceled }
     }
 
+    /// Inlined where it is called, so that what is left stays in a register.
+    #[inline(always)]
     pub(super) fn run(&mut self) {
-        for index in bits(self.left) {
-            self.left &= !(1 << index);
+        while let Some(index) = next_bit(&mut self.left) {
             let Some(Taken { payload, run }) = self.inner.slots.take(index) else { continue };
             match payload {
                 // The slot is *running* meanwhile: that is what a deregistration sees.
@@ -140,7 +145,15 @@ impl<'a> Notify<'a> {
 
 impl Drop for Notify<'_> {
     /// If a callback or a waker has panicked, the others still get their turn.
+    #[inline(always)]
     fn drop(&mut self) {
-        self.run();
+        if self.left != 0 {
+            run_rest(self.inner, self.left, self.canceled);
+        }
     }
+}
+
+#[cold]
+fn run_rest(inner: &Inner<[EntrySlot]>, left: u32, canceled: bool) {
+    Notify { inner, left, canceled }.run();
 }

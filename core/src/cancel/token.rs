@@ -50,7 +50,7 @@ impl<'a> Token<'a> {
         !self.0.look().has(Word::DISMISSED)
     }
 
-    /// Whether the source is canceled and callbacks may be running. One load.
+    /// Whether the source is canceled, or a node passed by a cancel, and its own callbacks may be running. One load.
     ///
     /// # Ordering
     /// Once it is `false` after a cancel, what the callbacks did is visible.
@@ -67,30 +67,37 @@ impl<'a> Token<'a> {
     /// [`Refused`] with callback and data, which is then not called.
     pub fn on_cancel<T: Sync>(self, callback: fn(&'static T), data: &'static T) -> Result<Registration<'a>, Refused<T>> {
         let refused = |refusal| Refused { refusal, callback, data };
-        if let Some(refusal) = Refusal::of(self.status()) {
+        if let Some(refusal) = Refusal::of(self.0.look()) {
             return Err(refused(refusal));
         }
         let entry = Entry::Callback(Callback::new(callback, data));
         let Ok(handle) = self.0.slots.register(entry) else { return Err(refused(Refusal::Full)) };
-        let registration = Registration { token: self, handle };
-        match Refusal::of(self.0.publish().status()) {
+        match Refusal::of(self.0.publish()) {
             // Whoever cancels from now on finds the slot.
-            None => Ok(registration),
-            // SAFETY: `registration` owns it (K4), and is forgotten if it is gone.
-            Some(refusal) if unsafe { self.0.slots.remove(handle) }.is_some() => {
-                core::mem::forget(registration);
-                Err(refused(refusal))
-            }
+            None => Ok(Registration { token: self, handle }),
+            Some(refusal) => self.register_late(handle, refusal).map_err(refused),
+        }
+    }
+
+    /// What becomes of a callback beside whose registration the source has ended.
+    #[cold]
+    fn register_late(self, handle: Handle, refusal: Refusal) -> Result<Registration<'a>, Refusal> {
+        // SAFETY: the registration is this call's (K4), and ends here if it is removed.
+        if unsafe { self.0.slots.remove(handle) }.is_some() {
+            return Err(refusal);
+        }
+        let registration = Registration { token: self, handle };
+        match refusal {
             // Whoever has canceled it meanwhile has found the slot, and calls the callback.
-            Some(Refusal::Canceled(_)) => Ok(registration),
+            Refusal::Canceled(_) => Ok(registration),
             // Whoever has dismissed it has found it, and does not.
-            Some(refusal) => Err(refused(refusal)),
+            refusal => Err(refusal),
         }
     }
 
     /// Ends a registration that was [detached](Registration::detach). Wait-free.
     ///
-    /// An ID whose registration has ended is refused, until its slot has had 2^27 − 1 more of them.
+    /// An ID whose registration has ended is refused, until its slot has had 2^26 − 1 more of them.
     /// The ID must be of this source: one of another source may be that of somebody else's detached registration here.
     pub fn deregister(self, id: RegistrationId) -> Deregistered {
         outcome(self.0.slots.deregister_detached(id.0))
@@ -104,15 +111,17 @@ impl<'a> Token<'a> {
 }
 
 impl Refusal {
-    fn of(status: Status) -> Option<Self> {
-        match status {
-            Status::Active => None,
-            Status::Canceled(reason) => Some(Self::Canceled(reason)),
-            Status::Dismissed => Some(Self::Dismissed),
+    /// Why nothing can be registered at a source whose word is this; `None` if it is active.
+    #[inline]
+    fn of(word: Word) -> Option<Self> {
+        if word.is_active() {
+            return None;
         }
+        Some(if word.has(Word::CANCELED) { Self::Canceled(word.reason()) } else { Self::Dismissed })
     }
 }
 
+#[inline]
 fn outcome(found: slots::Deregistered<Entry>) -> Deregistered {
     match found {
         slots::Deregistered::Removed(_) => Deregistered::Removed,
@@ -126,7 +135,8 @@ fn outcome(found: slots::Deregistered<Entry>) -> Deregistered {
 pub enum Deregistered {
     /// It is removed: the callback has not been called and never will.
     Removed,
-    /// The callback is being called just now; perhaps it is the one that has asked.
+    /// The callback is being called just now; perhaps it is the one that has asked. Or the source is just being dismissed, which ends the
+    /// registration without a call.
     Running,
     /// The callback has been called, or the source has been dismissed, or the registration had ended before.
     Ended,
@@ -147,6 +157,7 @@ pub struct Registration<'a> {
 
 impl Registration<'_> {
     /// Removes the callback; what became of it. Wait-free.
+    #[inline]
     pub fn deregister(self) -> Deregistered {
         let registration = core::mem::ManuallyDrop::new(self);
         registration.end()
@@ -162,6 +173,7 @@ impl Registration<'_> {
     }
 
     /// Called once, at the end.
+    #[inline]
     fn end(&self) -> Deregistered {
         // SAFETY: it owns its registration (K4), and nobody uses it after this.
         outcome(unsafe { self.token.0.slots.deregister(self.handle) })
@@ -169,6 +181,7 @@ impl Registration<'_> {
 }
 
 impl Drop for Registration<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.end();
     }
@@ -316,7 +329,7 @@ mod tests {
         static COUNT: Mutex<u32> = Mutex::new(0);
         for _ in 0..if cfg!(miri) { 10 } else { 1000 } {
             *COUNT.lock().unwrap() = 0;
-            let source = Source::<4>::new();
+            let source = Source::<2>::new();
             let registered = std::thread::scope(|scope| {
                 let work = || {
                     let token = source.token();

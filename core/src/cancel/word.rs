@@ -71,19 +71,26 @@ impl Word {
         Self(self.0 & !LINK | (number as u32 + 1) << LINK_SHIFT)
     }
 
-    /// Canceled. *Notifying*, if there is anybody to be told.
+    /// Canceled.
     pub(super) const fn canceled(self, reason: Reason) -> Self {
-        self.marked(Self::CANCELED, reason, Self::HAS_REGISTRATIONS | Self::HAS_CHILDREN)
+        self.marked(Self::CANCELED, (reason.0 as u32) << REASON_SHIFT | self.0 & LINK)
     }
 
-    /// Dismissed and visited. *Notifying*, if there is anything below.
-    pub(super) const fn visited(self, reason: Reason) -> Self {
-        self.marked(Self::VISITED, reason, Self::HAS_CHILDREN)
+    /// Of a node below a marked one, with its reason and its root: canceled; or, if it is dismissed, visited.
+    pub(super) const fn below(self, above: Self) -> Self {
+        let mark = if self.has(Self::DISMISSED) { Self::VISITED } else { Self::CANCELED };
+        self.marked(mark, above.0 & (REASON | LINK))
     }
 
-    const fn marked(self, mark: u32, reason: Reason, others: u32) -> Self {
-        let notifying = if self.has(others) { Self::NOTIFYING } else { 0 };
-        Self(self.0 & !REASON | (reason.0 as u32) << REASON_SHIFT | mark | notifying)
+    /// *Notifying*, if there is anybody to be told, or anything below.
+    const fn marked(self, mark: u32, reason_and_link: u32) -> Self {
+        let notifying = if self.has(Self::HAS_REGISTRATIONS | Self::HAS_CHILDREN) { Self::NOTIFYING } else { 0 };
+        Self(self.0 & !(REASON | LINK) | reason_and_link | mark | notifying)
+    }
+
+    /// Whether the cancel with this root has marked it, and is not done with it.
+    pub(super) const fn is_marked_by(self, root: usize) -> bool {
+        self.0 & (LINK | Self::NOTIFYING) == Self(Self::NOTIFYING).linked(root).0
     }
 
     /// Whether a cancel has come to it.
@@ -108,9 +115,19 @@ mod tests {
 
     #[test]
     fn a_dismissed_word_stays_dismissed_when_a_cancel_goes_through_it() {
-        let word = Word(Word::DISMISSED | Word::HAS_CHILDREN).linked(0).visited(Reason::DEADLINE).linked(7);
+        let above = Word(Word::HAS_CHILDREN).canceled(Reason::DEADLINE).linked(7);
+        let word = Word(Word::DISMISSED | Word::HAS_CHILDREN).linked(0).below(above);
         assert_eq!((word.status(), word.reason(), word.link()), (Status::Dismissed, Reason::DEADLINE, Some(7)));
         assert!(word.is_marked() && word.has(Word::NOTIFYING));
-        assert!(!Word(Word::DISMISSED | Word::HAS_REGISTRATIONS).visited(Reason::REQUESTED).has(Word::NOTIFYING));
+        assert!(!Word(Word::DISMISSED).below(above).has(Word::NOTIFYING));
+    }
+
+    #[test]
+    fn a_mark_has_the_reason_and_the_root_of_the_one_above() {
+        let above = Word(Word::HAS_CHILDREN | Word::HAS_REGISTRATIONS).canceled(Reason::new(200)).linked(32_766);
+        let word = Word(Word::IN_USE | Word::TIMED).linked(12).below(above);
+        assert_eq!((word.status(), word.link()), (Status::Canceled(Reason::new(200)), Some(32_766)));
+        assert!(word.has(Word::IN_USE) && word.has(Word::TIMED) && !word.has(Word::HAS_CHILDREN | Word::NOTIFYING));
+        assert!(Word(Word::HAS_REGISTRATIONS).below(above).has(Word::NOTIFYING));
     }
 }

@@ -17,7 +17,7 @@
 //! | up to 2048 IDs in a `static` | storage [`Blocks`] |
 //! | more, or a number that is known when the program runs | storage [`Slices`] |
 //!
-//! Don't use it where the smallest free ID is wanted, or memory is dear (four bytes an ID here, a bit in the bitmap pool), or double
+//! Don't use it where the smallest free ID is wanted, or memory is dear (four bytes an ID here, and cache lines for each 2048; a bit in the bitmap pool), or double
 //! frees must be found (wrap it in `Checked`: at most 7 instructions).
 //!
 //! # 3. Example
@@ -62,7 +62,7 @@
 //! | depot, several words, by the group that a call begins in | bits 0–11: calls that move blocks now (at most 4095 at once); bits 12–31: how many have, modulo 2^20 |
 //! | `spilled` | spilled IDs: counted before the bit is set, uncounted after it is cleared |
 //! | a user | bits 0–7: how many IDs it has, or 255: somebody is inside and keeps the word; the rest counts changes, modulo 2^56 (2^24 where pointers have 32 bits) |
-//! | a bit above others (`spilled`, `full_groups`, `spilled_groups`) | 0: nothing below; 1: perhaps something |
+//! | a bit above others (a group's `spilled`, both words of its summary) | 0: nothing below; 1: perhaps something |
 //!
 //! # 5. Invariants
 //!
@@ -180,7 +180,8 @@
 //! * A user's count, its version and "somebody is inside" fit into one word, which whoever enters takes away by a swap: one comparison then
 //!   finds out "busy" and "empty" together. A lock bit beside a count costs as many instructions and more time, since each
 //!   call then waits for the stores of the one before.
-//! * Which users meet decides the price with several threads, not how many instructions they run: so each has a group of its own.
+//! * Which users meet decides the price with several threads, not how many instructions they run: so each has a group of its own, on
+//!   cache lines of its own. Where its group is full it goes on in steps: the next group is a neighbour's, and the two would meet from then on.
 //! * loom gives a plain store no place among other threads' read-modify-writes of that word: it let two of them enter a user on the
 //!   same value. In models that store is a swap.
 //!

@@ -62,6 +62,27 @@ macro_rules! load {
     }};
 }
 
+/// A load of a back end's pointer; under `jeton_rmw_load` a compare-and-swap that changes nothing.
+#[allow(unused_macros, reason = "a target without read-modify-writes has no such words")]
+macro_rules! load_pointer {
+    ($word:expr, $ordering:expr) => {{
+        #[cfg(jeton_rmw_load)]
+        {
+            let null = core::ptr::null_mut();
+            let success = if $ordering == Ordering::Acquire { Ordering::AcqRel } else { $ordering };
+            $word.compare_exchange(null, null, success, $ordering).unwrap_or_else(|found| found)
+        }
+        #[cfg(all(jeton_loom, not(jeton_rmw_load)))]
+        {
+            $word.load(model::load_part($ordering))
+        }
+        #[cfg(not(jeton_loom))]
+        {
+            $word.load($ordering)
+        }
+    }};
+}
+
 /// A store to a back end's word; under `jeton_rmw_load` a swap: loom puts read-modify-writes of a word into one order, but not a
 /// plain store beside them, and would let a load read what that store has replaced.
 macro_rules! store {
@@ -258,6 +279,36 @@ macro_rules! shared_word {
 cfg_has_rmw_32! {
     shared_word!(AtomicU8, rmw::AtomicU8, u8);
     shared_word!(AtomicU32, rmw::AtomicU32, u32);
+
+    /// A pointer that any thread may set with a compare-and-swap.
+    #[derive(Debug)]
+    pub struct AtomicPtr<T>(rmw::AtomicPtr<T>);
+
+    impl<T> AtomicPtr<T> {
+        const_fn! {
+            /// The pointer to nothing.
+            pub const fn null() -> Self {
+                Self(rmw::AtomicPtr::new(core::ptr::null_mut()))
+            }
+        }
+
+        /// One load.
+        #[inline(always)]
+        pub fn load(&self, ordering: Ordering) -> *mut T {
+            step!(self, |_| "load", load_pointer!(self.0, ordering), |pointer| pointer.addr() as u64)
+        }
+
+        /// Puts `new` in if it holds `current`.
+        ///
+        /// # Errors
+        /// The pointer found.
+        #[inline(always)]
+        pub fn compare_exchange(&self, current: *mut T, new: *mut T, success: Ordering, failure: Ordering) -> Result<*mut T, *mut T> {
+            step!(self, cas_name, self.0.compare_exchange(current, new, success, failure), |result| {
+                result.map_or_else(|found| found.addr(), |_| new.addr()) as u64
+            })
+        }
+    }
 }
 cfg_has_rmw_64! {
     shared_word!(AtomicU64, rmw::AtomicU64, u64);

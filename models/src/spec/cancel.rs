@@ -1,6 +1,7 @@
 //! The specification of a source: how it stands, and what is registered.
 //!
-//! A cancel is one step; the callbacks come after it, each on its own. Until its turn comes a callback may be removed.
+//! A cancel is one step; the callbacks come after it, each on its own. Until its turn comes a callback may be removed. So is a dismissal, after
+//! which each callback is dropped.
 
 use std::collections::BTreeSet;
 
@@ -48,12 +49,14 @@ pub struct Registry {
     registered: BTreeSet<u32>,
     /// Those that a cancel has found, and that are not removed.
     to_call: BTreeSet<u32>,
+    /// Those that a dismissal has found, and that are not removed.
+    to_drop: BTreeSet<u32>,
 }
 
 impl Registry {
     /// Active, with `slots` free slots.
     pub fn new(slots: usize) -> Self {
-        Self { slots, status: Status::Active, registered: BTreeSet::new(), to_call: BTreeSet::new() }
+        Self { slots, status: Status::Active, registered: BTreeSet::new(), to_call: BTreeSet::new(), to_drop: BTreeSet::new() }
     }
 
     /// How it stands.
@@ -77,9 +80,9 @@ impl Registry {
         }
     }
 
-    /// Removes a callback that is to be called some day; whether it was.
+    /// Removes a callback that is to be called some day, or dropped; whether it was.
     pub fn remove(&mut self, callback: u32) -> bool {
-        self.to_call.remove(&callback) || self.registered.remove(&callback)
+        [&mut self.to_call, &mut self.to_drop, &mut self.registered].into_iter().any(|set| set.remove(&callback))
     }
 
     /// Cancels it; whether this call has.
@@ -97,7 +100,7 @@ impl Registry {
         let active = self.status == Status::Active;
         if active {
             self.status = Status::Dismissed;
-            self.registered.clear();
+            self.to_drop = std::mem::take(&mut self.registered);
         }
         active
     }
@@ -144,6 +147,10 @@ mod tests {
         assert_eq!(source.register(1), Ok(()));
         assert!(!source.clone().accepts(&Call::Deregister(1), &Answer::Deregistered(false)));
         assert!(source.dismiss());
-        assert!(source.accepts(&Call::Deregister(1), &Answer::Deregistered(false)));
+        // Dropped by the dismissal, or removed just before.
+        assert!(source.clone().accepts(&Call::Deregister(1), &Answer::Deregistered(false)));
+        let removes = |source: &mut Registry| source.accepts(&Call::Deregister(1), &Answer::Deregistered(true));
+        assert!(removes(&mut source) && !removes(&mut source.clone()));
+        assert!(source.accepts(&Call::Called(1), &Answer::Called(false)));
     }
 }

@@ -1,11 +1,8 @@
-//! What the step tests of the pools have in common; each of them compiles the core's sources itself, as `crate::pool` and `crate::sync`.
+//! What step tests have in common; each of them compiles the core's sources itself, as `crate::sync` and others.
 
 use std::{cell::RefCell, rc::Rc};
 
-use crate::{
-    pool::{AllocError, FreeError},
-    sync::model::interrupted,
-};
+use crate::sync::model::interrupted;
 
 /// Interrupts `operation` with `interrupt` before its step `at`; what both returned, or `None` if it has not so many steps.
 pub fn interrupt_at<S: 'static, A: 'static, B: 'static>(
@@ -23,19 +20,23 @@ pub fn interrupt_at<S: 'static, A: 'static, B: 'static>(
     happened.then(|| (outer.expect("the operation has run"), inner.expect("the interrupt has run")))
 }
 
-/// As the error that the specification is made with, which is another type.
-pub fn alloc_error(error: AllocError) -> jeton_core::pool::AllocError {
-    match error {
-        AllocError::Exhausted => jeton_core::pool::AllocError::Exhausted,
-        AllocError::Contended => jeton_core::pool::AllocError::Contended,
-    }
+/// What an operation borrows for ever.
+pub fn leak<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
 }
 
-/// The same of a free.
-pub fn free_error(error: FreeError) -> jeton_core::pool::FreeError {
-    match error {
-        FreeError::OutOfRange(id) => jeton_core::pool::FreeError::OutOfRange(id),
-        FreeError::NotAllocated(id) => jeton_core::pool::FreeError::NotAllocated(id),
-        FreeError::Stale(id) => jeton_core::pool::FreeError::Stale(id),
+/// Interrupts `operation` with `interrupt` at every step, each time on a new `subject`, and then checks.
+pub fn at_every_step<S: 'static, A: 'static, B: 'static>(
+    subject: impl Fn() -> S,
+    operation: impl Fn(&'static S) -> A,
+    interrupt: impl Fn(&'static S) -> B + Clone + 'static,
+    check: impl Fn(&'static S, A, B, usize),
+) -> usize {
+    for at in 0.. {
+        let (subject, interrupt): (&'static S, _) = (leak(subject()), interrupt.clone());
+        let both = interrupt_at(at, &Rc::new(subject), |subject| operation(subject), move |subject| interrupt(subject));
+        let Some((outer, inner)) = both else { return at };
+        check(subject, outer, inner, at);
     }
+    unreachable!("an operation has an end")
 }

@@ -3,15 +3,13 @@
 use std::{
     fmt,
     pin::Pin,
+    ptr::NonNull,
     task::{Context, Poll, Waker},
 };
 
 use jeton_core::cancel::{Reason, Status};
 
-use super::{error::Dismissed, token::CancelToken, word::Word};
-
-/// No slot yet.
-const NONE: u32 = u32::MAX;
+use super::{error::Dismissed, payload::Payload, slot::Slot, token::CancelToken, word::Word};
 
 /// Waits until a source is canceled. Two words, `Unpin`; a second poll by the same task reads and writes nothing that is shared.
 ///
@@ -19,15 +17,27 @@ const NONE: u32 = u32::MAX;
 #[must_use = "a future does nothing until it is polled"]
 pub struct Canceled {
     token: CancelToken,
-    slot: u32,
+    /// None until the first poll that finds the source active.
+    slot: Option<NonNull<Slot<Payload>>>,
 }
 
 const _: () = assert!(size_of::<Canceled>() <= 24);
 
+// SAFETY: a node is `Send` and `Sync`, and the slot is the future's alone.
+unsafe impl Send for Canceled {}
+// SAFETY: as above; a shared future does nothing.
+unsafe impl Sync for Canceled {}
+
 impl Canceled {
     #[inline]
     pub(super) fn new(token: CancelToken) -> Self {
-        Self { token, slot: NONE }
+        Self { token, slot: None }
+    }
+
+    #[inline]
+    fn slot<'a>(&self) -> Option<&'a Slot<Payload>> {
+        // SAFETY: the token is a user of the node (N1), whose slots are there as long as it is (N4), and that outlives the caller's step.
+        self.slot.map(|slot| unsafe { slot.as_ref() })
     }
 
     /// A poll that is not just the last one again.
@@ -41,22 +51,21 @@ impl Canceled {
         let waker = waker.clone();
         // What was there before is dropped at the end, when nobody depends on this call any more.
         let _old;
-        if self.slot == NONE {
-            let (index, slot) = node.table().take();
-            // SAFETY: taken just now (N3).
-            unsafe { slot.arm_waker(waker) };
-            self.slot = index;
-        } else {
-            let slot = node.table().slot(self.slot);
+        if let Some(slot) = self.slot() {
             // SAFETY: the future owns its slot (N3), which it has armed with a waker.
             _old = unsafe { slot.disarm_waker() };
             if _old.is_some() {
-                // SAFETY: idle, and still the future's (N3).
+                // SAFETY: taken back, and still the future's (N3).
                 unsafe { slot.arm_waker(waker) };
             }
             // Otherwise it is canceled or dismissed just now, which `publish` sees.
+        } else {
+            let slot = node.table().take::<Payload>();
+            // SAFETY: taken just now (N3).
+            unsafe { slot.arm_waker(waker) };
+            self.slot = Some(NonNull::from_ref(slot));
         }
-        let word = node.publish(Word::HAS_REGISTRATIONS);
+        let word = node.publish(word, Word::HAS_REGISTRATIONS);
         if word.is_active() { Poll::Pending } else { answer(word.status()) }
     }
 }
@@ -76,13 +85,13 @@ impl Future for Canceled {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.slot != NONE {
-            let node = self.token.node();
+        if let Some(slot) = self.slot()
+            && self.token.node().look().is_active()
             // SAFETY: the future owns its slot (N3), which it has armed with a waker.
-            if node.look().is_active() && unsafe { node.table().slot(self.slot).wakes(context.waker()) } {
-                // Whoever cancels from now on wakes it.
-                return Poll::Pending;
-            }
+            && unsafe { slot.wakes(context.waker()) }
+        {
+            // Whoever cancels from now on wakes it.
+            return Poll::Pending;
         }
         self.register(context.waker())
     }
@@ -91,15 +100,12 @@ impl Future for Canceled {
 impl Drop for Canceled {
     #[inline]
     fn drop(&mut self) {
-        if self.slot != NONE {
-            let table = self.token.node().table();
-            let slot = table.slot(self.slot);
-            // SAFETY: the future owns its slot (N3), which it has armed with a waker, and gives it up here.
-            let waker = unsafe { slot.disarm_waker() };
-            if waker.is_some() {
-                // SAFETY: as above.
-                unsafe { table.put_back(self.slot, slot) };
-            }
+        let Some(slot) = self.slot() else { return };
+        // SAFETY: the future owns its slot (N3), which it has armed with a waker, and gives it up here.
+        let waker = unsafe { slot.disarm_waker() };
+        if waker.is_some() {
+            // SAFETY: as above.
+            unsafe { self.token.node().table().put_back(slot) };
         }
     }
 }

@@ -1,9 +1,6 @@
 //! One node: its counts, its word, its place below another one, and its slots.
 
-use std::{
-    mem::{ManuallyDrop, MaybeUninit},
-    ptr::NonNull,
-};
+use std::{mem::MaybeUninit, ptr::NonNull};
 
 use jeton_core::{
     cancel::Reason,
@@ -11,25 +8,34 @@ use jeton_core::{
     sync::{AtomicU32, AtomicU64, UnsafeCell},
 };
 
-use super::{count::Count, panics::Panics, table::Table, word::Word};
+use super::{count::Count, payload::Child, room, slot::Slot, table::Table, word::Word};
 
 /// What sources, tokens, registrations and futures point to.
 pub(super) struct Node {
-    /// Sources, tokens, registrations, futures and children. From 2^31 up it stays as it is.
-    users: Count,
-    /// Sources alone. From 2^31 up it stays as it is.
+    /// Sources, tokens, registrations, futures and children.
+    pub(super) users: Count,
+    /// Sources alone.
     sources: Count,
-    word: AtomicU32,
-    parent_slot: u32,
-    /// The child is one of its users.
-    parent: Option<NonNull<Node>>,
+    pub(super) word: AtomicU32,
+    /// A static, of which nobody is a user: it is not counted, and never freed.
+    is_static: bool,
+    pub(super) above: Option<Above>,
     /// The thread that calls what waits here, once it does; see `room`.
     canceler: AtomicU64,
     /// The next one that the same cancel has marked.
     next: UnsafeCell<MaybeUninit<Option<NonNull<Node>>>>,
-    /// The next one below the same cancel that another cancel has marked.
-    lost: UnsafeCell<MaybeUninit<Option<NonNull<Node>>>>,
-    table: Table,
+    pub(super) table: Table,
+    /// For the models, to which a cell is a witness: looked at by who uses the node, and written by who frees it.
+    there: UnsafeCell<()>,
+}
+
+/// A node's place below another one.
+#[derive(Clone, Copy)]
+pub(super) struct Above {
+    /// The child is one of its users.
+    pub(super) parent: NonNull<Node>,
+    /// The parent's slot that the child is armed in.
+    pub(super) slot: NonNull<Slot<Child>>,
 }
 
 // 112 bytes with what the allocator adds.
@@ -43,31 +49,30 @@ unsafe impl Sync for Node {}
 
 impl Node {
     const_fn! {
-        const fn with(word: Word, users: u32, parent: Option<NonNull<Node>>, parent_slot: u32) -> Self {
+        const fn with(word: Word, above: Option<Above>, is_static: bool) -> Self {
             Self {
-                users: Count::new(users),
-                sources: Count::new(users),
+                users: Count::one(),
+                sources: Count::one(),
                 word: AtomicU32::new(word.0),
-                parent_slot,
-                parent,
+                is_static,
+                above,
                 canceler: AtomicU64::new(0),
                 next: UnsafeCell::new(MaybeUninit::uninit()),
-                lost: UnsafeCell::new(MaybeUninit::uninit()),
                 table: Table::new(),
+                there: UnsafeCell::new(()),
             }
         }
     }
 
-    /// For a static: nobody counts its users.
     #[cfg(not(jeton_loom))]
-    pub(super) const fn immortal(word: Word) -> Self {
-        Self::with(word, Count::SATURATED, None, 0)
+    pub(super) const fn of_static(word: Word) -> Self {
+        Self::with(word, None, true)
     }
 
     /// A node of its own with one source.
     #[inline]
     pub(super) fn new(word: Word) -> NonNull<Self> {
-        Self::boxed(|| Self::with(word, 1, None, 0))
+        Self::boxed(|| Self::with(word, None, false))
     }
 
     #[inline]
@@ -88,34 +93,35 @@ impl Node {
     pub(super) unsafe fn child(this: NonNull<Self>) -> NonNull<Self> {
         // SAFETY: by the caller.
         let parent = unsafe { this.as_ref() };
-        let word = parent.look();
-        if word.is_marked() {
-            return Self::new(Word::ACTIVE.marked(word.reason()));
+        let seen = parent.look();
+        if !seen.is_active() {
+            if seen.is_marked() {
+                return Self::new(Word::ACTIVE.marked(seen.reason()));
+            }
+            if parent.above.is_none() {
+                // It is dismissed, and no cancel will ever come from above.
+                return Self::new(Word::ACTIVE);
+            }
         }
-        if word.has(Word::DISMISSED) && parent.parent.is_none() {
-            // No cancel will ever come from above.
-            return Self::new(Word::ACTIVE);
-        }
-        let (index, slot) = parent.table.take();
+        let slot = parent.table.take::<Child>();
         parent.add_user();
-        let child = Self::boxed(|| Self::with(Word(Word::LINKED), 1, Some(this), index));
+        let above = Above { parent: this, slot: NonNull::from_ref(slot) };
+        let child = Self::boxed(|| Self::with(Word(Word::LINKED), Some(above), false));
         // SAFETY: the slot was taken just now (N3).
         unsafe { slot.arm_child(child) };
-        let word = parent.publish(Word::HAS_CHILDREN);
+        let word = parent.publish(seen, Word::HAS_CHILDREN);
         if word.is_marked() {
-            // Whoever has marked this one may have passed by that slot.
+            // Whoever has marked this one may have passed by that slot, or may come to it yet.
             // SAFETY: the child is the caller's.
-            let new = unsafe { child.as_ref() };
-            let pinned = if slot.claim_child().is_some() { Word::UNPINNED } else { 0 };
-            _ = new.mark(word.reason(), pinned);
+            unsafe { child.as_ref() }.mark_late(word.reason());
         }
         child
     }
 
-    /// Marks it, and adds `more` if it is marked; how it was before, or `None` if it was marked already.
-    #[inline]
-    fn mark(&self, reason: Reason, more: u32) -> Option<Word> {
-        self.settle(|word| (!word.is_marked()).then(|| word.marked(reason).with(more)))
+    /// Marks a child that nobody knows yet, and so has nobody to be told.
+    #[cold]
+    fn mark_late(&self, reason: Reason) {
+        _ = self.settle(|word| (!word.is_marked()).then(|| word.marked(reason)));
     }
 
     /// Marks the child of a marked node, which a cancel has claimed.
@@ -127,19 +133,34 @@ impl Node {
         // SAFETY: by the caller it is there until it is unpinned (N5).
         let node = unsafe { this.as_ref() };
         node.in_use();
+        // The common case apart from the others, without their arithmetic.
+        let word = node.guess();
+        if word.is_active() && word.may_have_others() && node.step(word, word.canceled(reason)).is_ok() {
+            return Marked::Mine(word);
+        }
+        // SAFETY: by the caller.
+        unsafe { Self::mark_in_any_state(this, reason, wait) }
+    }
+
+    /// # Safety
+    /// As [`mark_claimed`](Self::mark_claimed).
+    #[inline(never)]
+    unsafe fn mark_in_any_state(this: NonNull<Self>, reason: Reason, wait: bool) -> Marked {
+        // SAFETY: by the caller it is there until it is unpinned (N5).
+        let node = unsafe { this.as_ref() };
         let before = node.settle(|word| {
             // Nobody to be told: it is done with in the same step.
             let more = if word.may_have_others() { 0 } else { Word::UNPINNED };
             (!word.is_marked()).then(|| word.marked(reason).with(more))
         });
         match before {
-            Some(before) if before.may_have_others() => return Marked::Mine,
+            Some(before) if before.may_have_others() => return Marked::Mine(before),
             // SAFETY: by the caller; whoever comes second frees it (N5).
-            Some(before) if before.has(Word::RELEASED) => unsafe { Self::clear_chain(this) },
+            Some(before) if before.has(Word::RELEASED) => unsafe { Self::free(this) },
             Some(_) => {}
             None if wait && node.look().has(Word::NOTIFYING) => return Marked::Others,
             // SAFETY: by the caller.
-            None => _ = unsafe { Self::unpin(this, 0) },
+            None => unsafe { Self::unpin(this, 0) },
         }
         Marked::Done
     }
@@ -149,23 +170,38 @@ impl Node {
     /// # Safety
     /// The caller has claimed it, and does not touch it after this (N5). The flags are set, and only the caller takes them away.
     #[inline]
-    pub(super) unsafe fn unpin(this: NonNull<Self>, flags: u32) -> Word {
+    pub(super) unsafe fn unpin(this: NonNull<Self>, flags: u32) {
         // SAFETY: by the caller it is there until this.
         let node = unsafe { this.as_ref() };
         node.in_use();
         // A sum is a fetch_or here: the bit is set once. Release and Acquire pair with `let_go` and, as `end_notifying`, with waiters.
-        let before = Word(node.word.fetch_add(Word::UNPINNED.wrapping_sub(flags), ord!("cancel-std-32", AcqRel)));
+        let before = Word(node.word.fetch_add(Word::UNPINNED.wrapping_sub(flags), ord!("cancel-std-43", AcqRel)));
+        if before.has(Word::RELEASED | Word::AWAITED) {
+            // SAFETY: by the caller.
+            unsafe { Self::after_unpin(this, before) };
+        }
+    }
+
+    /// # Safety
+    /// The caller has unpinned the node, which was so before.
+    #[cold]
+    unsafe fn after_unpin(this: NonNull<Self>, before: Word) {
+        if before.has(Word::AWAITED) {
+            room::wake();
+        }
         if before.has(Word::RELEASED) {
             // SAFETY: its last user has gone, and left it to this call (N5).
-            unsafe { Self::clear_chain(this) };
+            unsafe { Self::free(this) };
         }
-        before
     }
 
     /// Says that the root of a cancel is done with.
-    pub(super) fn end_notifying(&self) -> Word {
+    #[inline]
+    pub(super) fn end_notifying(&self) {
         // Release pairs with who waits for it: what the callbacks have done is visible.
-        Word(self.word.fetch_and(!Word::NOTIFYING, ord!("cancel-std-33", Release)))
+        if Word(self.word.fetch_and(!Word::NOTIFYING, ord!("cancel-std-44", Release))).has(Word::AWAITED) {
+            room::wake();
+        }
     }
 
     /// # Safety
@@ -184,36 +220,42 @@ impl Node {
         self.next.with(|place| unsafe { (*place).assume_init() })
     }
 
+    /// Keeps `next` in the slot that the node was claimed from.
+    ///
     /// # Safety
-    /// The caller's cancel has claimed the node, and another one has marked it (N6).
-    pub(super) unsafe fn set_lost(&self, next: Option<NonNull<Self>>) {
-        // SAFETY: by the caller.
-        self.lost.with_mut(|place| unsafe { (*place).write(next) });
+    /// The caller has claimed the node (N5).
+    pub(super) unsafe fn set_lost(&self, next: Child) {
+        if let Some(above) = self.above {
+            // SAFETY: the node is a user of its parent (N2), in which the slot is; by the caller it is claimed.
+            unsafe { above.slot.as_ref().leave(next) };
+        }
     }
 
+    /// What [`set_lost`](Self::set_lost) has kept.
+    ///
     /// # Safety
-    /// As [`set_lost`](Self::set_lost), which was called.
-    pub(super) unsafe fn lost(&self) -> Option<NonNull<Self>> {
-        // SAFETY: by the caller.
-        self.lost.with(|place| unsafe { (*place).assume_init() })
+    /// The caller has claimed the node (N5), and called that.
+    pub(super) unsafe fn lost(&self) -> Child {
+        // SAFETY: as there.
+        self.above.and_then(|above| unsafe { above.slot.as_ref().left() })
     }
 
-    /// For the models, to which a cell is a witness: the caller uses the node until its next step.
+    /// For the models: the caller uses the node until its next step.
     #[inline(always)]
-    fn in_use(&self) {
-        self.lost.with(|_| ());
+    pub(super) fn in_use(&self) {
+        self.there.with(|_| ());
     }
 
     /// For the models: nobody uses the node any more.
     #[inline(always)]
-    fn unused(&self) {
-        self.lost.with_mut(|_| ());
+    pub(super) fn unused(&self) {
+        self.there.with_mut(|_| ());
     }
 
     #[inline]
     pub(super) fn look(&self) -> Word {
         // Acquire pairs with `settle`: what was done before a cancel is visible.
-        Word(self.word.load(ord!("cancel-std-34", Acquire)))
+        Word(self.word.load(ord!("cancel-std-45", Acquire)))
     }
 
     pub(super) fn word(&self) -> &AtomicU32 {
@@ -221,36 +263,59 @@ impl Node {
     }
 
     pub(super) fn canceler(&self) -> u64 {
-        self.canceler.load(ord!("cancel-std-35", Relaxed))
+        self.canceler.load(ord!("cancel-std-46", Relaxed))
     }
 
     pub(super) fn set_canceler(&self, thread: u64) {
-        self.canceler.store(thread, ord!("cancel-std-36", Relaxed));
+        self.canceler.store(thread, ord!("cancel-std-47", Relaxed));
     }
 
     pub(super) fn table(&self) -> &Table {
         &self.table
     }
 
-    /// Says that a slot is armed. How it stood: if a cancel has come, it may have passed by that slot.
+    /// Says that a slot is armed. How the node stood: if a cancel has come since it was `seen`, it may have passed by that slot.
     #[inline]
-    pub(super) fn publish(&self, flag: u32) -> Word {
-        // Release pairs with `settle` that comes later, and then sees the slot; Acquire with one that came before.
-        Word(self.word.fetch_or(flag, ord!("cancel-std-37", AcqRel)))
+    pub(super) fn publish(&self, seen: Word, flag: u32) -> Word {
+        let with = seen.with(flag).0;
+        // Release pairs with `settle` that comes later, and then sees the slot.
+        match self.word.compare_exchange(seen.0, with, ord!("cancel-std-48", Release), ord!("cancel-std-49", Relaxed)) {
+            Ok(_) => seen,
+            Err(_) => self.publish_late(flag),
+        }
+    }
+
+    #[cold]
+    fn publish_late(&self, flag: u32) -> Word {
+        // Release as above; Acquire pairs with `settle` that came before.
+        Word(self.word.fetch_or(flag, ord!("cancel-std-50", AcqRel)))
     }
 
     /// Moves the word on; how it was before, or `None` if `to` has nothing for it.
     #[inline]
     pub(super) fn settle(&self, to: impl Fn(Word) -> Option<Word>) -> Option<Word> {
-        let mut word = Word(self.word.load(ord!("cancel-std-38", Relaxed)));
+        let mut word = self.guess();
         while let Some(new) = to(word) {
-            // Linearization point. Release pairs with `look`, Acquire with `publish`.
-            match self.word.compare_exchange_weak(word.0, new.0, ord!("cancel-std-39", AcqRel), ord!("cancel-std-40", Relaxed)) {
-                Ok(_) => return Some(word),
-                Err(found) => word = Word(found),
+            match self.step(word, new) {
+                Ok(()) => return Some(word),
+                Err(found) => word = found,
             }
         }
         None
+    }
+
+    /// How it stands, or has stood: what is made of it, [`step`](Self::step) checks.
+    #[inline]
+    fn guess(&self) -> Word {
+        Word(self.word.load(ord!("cancel-std-51", Relaxed)))
+    }
+
+    /// Moves the word on, if it is still the old one.
+    #[inline]
+    fn step(&self, old: Word, new: Word) -> Result<(), Word> {
+        // Linearization point. Release pairs with `look`, Acquire with `publish`.
+        let stepped = self.word.compare_exchange(old.0, new.0, ord!("cancel-std-52", AcqRel), ord!("cancel-std-53", Relaxed));
+        stepped.map(drop).map_err(Word)
     }
 
     /// One more user, of one who is a user.
@@ -259,12 +324,10 @@ impl Node {
         self.users.up();
     }
 
-    /// As [`add_user`](Self::add_user), and leaves alone what is never freed.
+    /// Whether there are no users to be counted.
     #[inline]
-    pub(super) fn add_user_unless_immortal(&self) {
-        if !self.users.is_immortal() {
-            self.add_user();
-        }
+    pub(super) fn is_static(&self) -> bool {
+        self.is_static
     }
 
     /// One more source, of one who is a source.
@@ -285,142 +348,12 @@ impl Node {
         // Release and Acquire pair among the sources: what was done before each of them went is visible to who sees the dismissal.
         self.sources.down()
     }
-
-    /// One user less.
-    ///
-    /// # Safety
-    /// The caller was one, and does not touch the node after this (N1).
-    #[inline]
-    pub(super) unsafe fn remove_user(this: NonNull<Self>) {
-        // SAFETY: by the caller.
-        if unsafe { Self::count_down(this) } {
-            // SAFETY: it was the last one.
-            unsafe { Self::abandon(this) };
-        }
-    }
-
-    /// Frees a node that has no users any more, or leaves it to the cancel that has it.
-    ///
-    /// # Safety
-    /// The caller was its last user, and does not touch it after this (N1).
-    pub(super) unsafe fn abandon(mut this: NonNull<Self>) {
-        // SAFETY: by the caller, and in each turn the last user has gone.
-        while unsafe { Self::let_go(this) } {
-            // SAFETY: nobody has it any more (N5).
-            let node = unsafe { this.as_ref() };
-            if Word(node.word.load(ord!("cancel-std-51", Relaxed))).has(Word::HAS_REGISTRATIONS) {
-                // SAFETY: as above.
-                unsafe { Self::clear_chain(this) };
-                return;
-            }
-            // As in `free_chain`, with nobody's code on the way.
-            let parent = node.parent;
-            node.unused();
-            // SAFETY: it came from a box, and nobody has it any more.
-            drop(unsafe { Box::from_raw(this.as_ptr()) });
-            let Some(parent) = parent else { return };
-            this = parent;
-            // SAFETY: the freed node was a user of it (N2).
-            if !unsafe { Self::count_down(this) } {
-                return;
-            }
-        }
-    }
-
-    /// # Safety
-    /// As [`free_chain`](Self::free_chain).
-    #[cold]
-    unsafe fn clear_chain(this: NonNull<Self>) {
-        let mut panics = Panics::default();
-        // SAFETY: by the caller.
-        unsafe { Self::free_chain(this, &mut panics) };
-        panics.resume();
-    }
-
-    /// As [`abandon`](Self::abandon) by the only user of a node, of one that has never had parent, child or registration.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline]
-    pub(super) unsafe fn abandon_only(this: NonNull<Self>) {
-        // SAFETY: by the caller.
-        let node = unsafe { this.as_ref() };
-        let bare = Word::LINKED | Word::HAS_CHILDREN | Word::HAS_REGISTRATIONS;
-        if Word(node.word.load(ord!("cancel-std-52", Relaxed))).has(bare) {
-            // SAFETY: by the caller.
-            unsafe { Self::abandon(this) };
-        } else {
-            node.unused();
-            // SAFETY: it came from a box, and nobody else has it. Its table has no segments, and nothing else is to be dropped.
-            drop(unsafe { Box::from_raw(this.as_ptr().cast::<ManuallyDrop<Self>>()) });
-        }
-    }
-
-    /// One user less; whether that was the last one.
-    ///
-    /// # Safety
-    /// As [`remove_user`](Self::remove_user).
-    #[inline]
-    unsafe fn count_down(this: NonNull<Self>) -> bool {
-        // SAFETY: by the caller it is there until this.
-        let node = unsafe { this.as_ref() };
-        node.in_use();
-        // Release and Acquire pair among the users: the last one sees what the others have done.
-        node.users.down()
-    }
-
-    /// Takes a node without users out of its parent's slot; whether it is the caller's to be freed.
-    ///
-    /// # Safety
-    /// It has no users, and the caller was the last one (N1).
-    #[inline]
-    unsafe fn let_go(this: NonNull<Self>) -> bool {
-        // SAFETY: by the caller, and N5, it is there until this call has said *released*.
-        let node = unsafe { this.as_ref() };
-        let Some(parent) = node.parent else { return true };
-        // SAFETY: the node is a user of its parent until it is freed (N2).
-        let parent = unsafe { parent.as_ref() };
-        let slot = parent.table.slot(node.parent_slot);
-        // SAFETY: the node owns that slot, and lets go of it here only (N3).
-        if unsafe { slot.disarm_child() } {
-            // SAFETY: as above.
-            unsafe { parent.table.put_back(node.parent_slot, slot) };
-            return true;
-        }
-        node.in_use();
-        // A cancel has taken it out. Whoever comes second frees it. A sum is a fetch_or here: the bit is set once.
-        Word(node.word.fetch_add(Word::RELEASED, ord!("cancel-std-46", AcqRel))).has(Word::UNPINNED)
-    }
-
-    /// Frees a node, and those above that have lost their last user by it: one after another, not one within another.
-    ///
-    /// # Safety
-    /// Nobody has the node any more (N5).
-    unsafe fn free_chain(mut this: NonNull<Self>, panics: &mut Panics) {
-        loop {
-            // SAFETY: by the caller.
-            let node = unsafe { Box::from_raw(this.as_ptr()) };
-            node.unused();
-            let parent = node.parent;
-            if Word(node.word.load(ord!("cancel-std-47", Relaxed))).has(Word::HAS_REGISTRATIONS) {
-                let mut slots = node.table.slots();
-                panics.keep(|| slots.each(|slot| slot.clear()));
-            }
-            drop(node);
-            let Some(parent) = parent else { return };
-            this = parent;
-            // SAFETY: the freed node was a user of it (N2); it is let go of by the last one.
-            if unsafe { !Self::count_down(this) || !Self::let_go(this) } {
-                return;
-            }
-        }
-    }
 }
 
 /// What became of a child that a cancel has claimed.
 pub(super) enum Marked {
-    /// This cancel has marked it, and there is something to be told.
-    Mine,
+    /// This cancel has marked it, and there is something to be told; how it was before.
+    Mine(Word),
     /// Another one has marked it, and is not done with it.
     Others,
     /// It is not to be touched any more.
@@ -429,17 +362,16 @@ pub(super) enum Marked {
 
 #[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
 mod tests {
-    use crate::cancel::CancelToken;
+    use super::super::CancelToken;
 
     #[test]
     fn what_is_never_canceled_is_never_written() {
         for token in [CancelToken::uncancelable(), CancelToken::already_canceled()] {
             let node = token.node();
-            let before = (node.look(), node.canceler());
+            let state = || format!("{:?} {:?} {:?} {}", node.users, node.sources, node.look(), node.canceler());
+            let before = state();
             drop((token.clone(), token.canceled(), token.child(), token.on_cancel(|| {}), token.wait()));
-            // A count of a static that somebody has written is no longer this one.
-            assert!(node.users.is_immortal() && node.sources.is_immortal());
-            assert_eq!((node.look(), node.canceler()), before);
+            assert!(node.is_static() && state() == before);
         }
     }
 }

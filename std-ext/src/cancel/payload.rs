@@ -1,6 +1,7 @@
 //! What a slot holds: a callback, a waker or a child.
 
 use std::{
+    marker::PhantomData,
     mem::{ManuallyDrop, MaybeUninit, align_of, size_of},
     ptr::NonNull,
     task::Waker,
@@ -14,8 +15,31 @@ type Place = [MaybeUninit<*const ()>; 2];
 /// A closure that is called once, erased.
 pub(super) struct Callback {
     place: Place,
-    /// Takes the closure out of the place, and calls it or drops it.
-    end: unsafe fn(*mut Place, call: bool),
+    ends: &'static Ends,
+}
+
+/// How the closure in a place ends: both take it out.
+struct Ends {
+    call: unsafe fn(*mut Place),
+    drop: unsafe fn(*mut Place),
+}
+
+/// The ends of an `F`.
+struct EndsOf<F>(PhantomData<F>);
+
+impl<F: FnOnce()> EndsOf<F> {
+    const IN_PLACE: Ends = Ends {
+        // SAFETY: by the caller an `F` lies there, which is taken out.
+        call: |place| unsafe { place.cast::<F>().read() }(),
+        // SAFETY: as above.
+        drop: |place| drop(unsafe { place.cast::<F>().read() }),
+    };
+    const IN_BOX: Ends = Ends {
+        // SAFETY: by the caller the pointer to an `F` in a box lies there, which is taken out.
+        call: |place| unsafe { place.cast::<Box<F>>().read() }(),
+        // SAFETY: as above.
+        drop: |place| drop(unsafe { place.cast::<Box<F>>().read() }),
+    };
 }
 
 impl Callback {
@@ -30,31 +54,11 @@ impl Callback {
         if const { Self::fits::<F>() } {
             // SAFETY: it fits (N8), and nothing else is there.
             unsafe { (&raw mut place).cast::<F>().write(closure) };
-            Self { place, end: Self::end_in_place::<F> }
+            Self { place, ends: &EndsOf::<F>::IN_PLACE }
         } else {
             // SAFETY: a box is one word (N8).
             unsafe { (&raw mut place).cast::<Box<F>>().write(Box::new(closure)) };
-            Self { place, end: Self::end_in_box::<F> }
-        }
-    }
-
-    /// # Safety
-    /// The place holds an `F` that lies in it; it is taken out.
-    unsafe fn end_in_place<F: FnOnce()>(place: *mut Place, call: bool) {
-        // SAFETY: by the caller.
-        let closure = unsafe { place.cast::<F>().read() };
-        if call {
-            closure();
-        }
-    }
-
-    /// # Safety
-    /// The place holds an `F` in a box; it is taken out.
-    unsafe fn end_in_box<F: FnOnce()>(place: *mut Place, call: bool) {
-        // SAFETY: by the caller.
-        let closure = unsafe { place.cast::<Box<F>>().read() };
-        if call {
-            closure();
+            Self { place, ends: &EndsOf::<F>::IN_BOX }
         }
     }
 
@@ -64,8 +68,8 @@ impl Callback {
     /// There is a callback, which nobody else uses.
     #[inline]
     pub(super) unsafe fn run_in_place(this: *mut Self) {
-        // SAFETY: by the caller, and as in `run`.
-        unsafe { ((*this).end)(&raw mut (*this).place, true) }
+        // SAFETY: by the caller; `new` has put there what the ends take out (N8).
+        unsafe { ((*this).ends.call)(&raw mut (*this).place) }
     }
 
     /// Whether dropping a callback of this type does something.
@@ -77,8 +81,8 @@ impl Callback {
     #[cfg(test)]
     fn run(self) {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: `new` has put there what `end` takes out (N8); it is not dropped again.
-        unsafe { (this.end)(&raw mut this.place, true) }
+        // SAFETY: it is not dropped again.
+        unsafe { Self::run_in_place(&raw mut *this) }
     }
 
     /// The closure again.
@@ -101,18 +105,33 @@ impl Callback {
 impl Drop for Callback {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: as in `run`, which does not come here.
-        unsafe { (self.end)(&raw mut self.place, false) }
+        // SAFETY: `new` has put there what the ends take out (N8), and nothing else has taken it.
+        unsafe { (self.ends.drop)(&raw mut self.place) }
     }
 }
 
-/// What a slot holds; which of them, the slot's word says.
+/// What a slot for registrations holds; which of them, the slot's word says.
 #[repr(C)]
 pub(super) union Payload {
-    pub(super) nothing: (),
+    nothing: (),
     pub(super) callback: ManuallyDrop<Callback>,
     pub(super) waker: ManuallyDrop<Waker>,
-    pub(super) child: NonNull<Node>,
+}
+
+/// What a slot for children holds.
+pub(super) type Child = Option<NonNull<Node>>;
+
+/// What slots hold.
+pub(super) trait Content: Sized {
+    const NOTHING: Self;
+}
+
+impl Content for Payload {
+    const NOTHING: Self = Self { nothing: () };
+}
+
+impl Content for Child {
+    const NOTHING: Self = None;
 }
 
 #[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]

@@ -1,12 +1,15 @@
 //! `Registration`.
 
-use std::{fmt, mem, ptr::NonNull};
+use std::{
+    fmt, mem,
+    ptr::{self, NonNull},
+};
 
 use jeton_core::cancel::Deregistered;
 
 use super::{
     node::Node,
-    payload::Callback,
+    payload::{Callback, Payload},
     room,
     slot::{Slot, SlotWord},
 };
@@ -14,30 +17,39 @@ use super::{
 /// A registered callback. Dropping it removes the callback, or waits until it is done if another thread is calling it.
 ///
 /// It does not wait for a callback of its own thread, nor in a circle of callbacks that wait for each other. Who must not wait at all, for
-/// instance because the callback wants a lock that is held here, uses [`unregister`](Self::unregister).
+/// instance because the callback wants a lock that is held here, uses [`unregister`](Self::unregister). It waits for a call only: a source
+/// that is just being dismissed may still be dropping the closure.
 #[must_use = "dropping a registration removes the callback"]
 pub struct Registration {
     /// `None`: it has ended.
     node: Option<NonNull<Node>>,
-    slot: Place,
+    place: Place,
 }
 
-/// Where a registration's slot is, and whether its closure must be dropped: in one word, so that the common case is one comparison.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Place(u32);
+/// A registration's slot, and whether its closure must be dropped, which is the pointer's lowest bit.
+#[derive(Clone, Copy)]
+struct Place(*const Slot<Payload>);
 
 impl Place {
-    /// The first slot, and a closure that is simply gone.
-    const FIRST_AND_BARE: Self = Self(0);
-    const ENDED: Self = Self(u32::MAX);
-    const IS_DROPPED: u32 = 1 << 31;
+    const IS_DROPPED: usize = 1;
 
-    const fn new(index: u32, is_dropped: bool) -> Self {
-        Self(if is_dropped { index | Self::IS_DROPPED } else { index })
+    #[inline]
+    fn new(slot: &Slot<Payload>, is_dropped: bool) -> Self {
+        const { assert!(align_of::<Slot<Payload>>() > Self::IS_DROPPED) };
+        Self(ptr::from_ref(slot).map_addr(|address| address | usize::from(is_dropped)))
     }
 
-    const fn index(self) -> u32 {
-        self.0 & !Self::IS_DROPPED
+    #[inline]
+    fn is_dropped(self) -> bool {
+        self.0.addr() & Self::IS_DROPPED != 0
+    }
+
+    /// # Safety
+    /// The node that it was made in is there as long as the result is used (N4).
+    #[inline]
+    unsafe fn slot<'a>(self) -> &'a Slot<Payload> {
+        // SAFETY: by the caller; without its lowest bit it is what it was made of.
+        unsafe { &*self.0.map_addr(|address| address & !Self::IS_DROPPED) }
     }
 }
 
@@ -50,13 +62,13 @@ impl Registration {
     /// # Safety
     /// It is counted as a user of the node, and owns that slot, which is armed with a callback.
     #[inline]
-    pub(super) unsafe fn new(node: NonNull<Node>, index: u32, is_dropped: bool) -> Self {
-        Self { node: Some(node), slot: Place::new(index, is_dropped) }
+    pub(super) unsafe fn new(node: NonNull<Node>, slot: &Slot<Payload>, is_dropped: bool) -> Self {
+        Self { node: Some(node), place: Place::new(slot, is_dropped) }
     }
 
     #[inline]
     pub(super) const fn ended() -> Self {
-        Self { node: None, slot: Place::ENDED }
+        Self { node: None, place: Place(ptr::null()) }
     }
 
     /// The callback again, if nobody has taken it.
@@ -64,7 +76,7 @@ impl Registration {
     pub(super) fn take_back(self) -> Result<Callback, Self> {
         let Some(node) = self.node else { return Err(self) };
         // SAFETY: a registration is a user of its node (N1) and owns its slot (N3), which it gives up here.
-        match unsafe { Self::disarm(node, self.slot.index()) } {
+        match unsafe { Self::disarm(node, self.place) } {
             Ok(callback) => {
                 mem::forget(self);
                 // SAFETY: it goes.
@@ -80,26 +92,40 @@ impl Registration {
     /// # Safety
     /// The caller is a user of the node and owns the slot (N3), which is not its own any more if this is `Ok`.
     #[inline]
-    unsafe fn disarm<'a>(node: NonNull<Node>, index: u32) -> Result<Callback, (SlotWord, &'a Slot)> {
-        // SAFETY: by the caller.
-        let table = unsafe { node.as_ref() }.table();
-        let slot = table.slot(index);
+    unsafe fn disarm<'a>(node: NonNull<Node>, place: Place) -> Result<Callback, (SlotWord, &'a Slot<Payload>)> {
+        // SAFETY: by the caller the node is there.
+        let (table, slot) = unsafe { (node.as_ref().table(), place.slot()) };
         // SAFETY: by the caller.
         match unsafe { slot.disarm_callback() } {
             Ok(callback) => {
                 // SAFETY: by the caller.
-                unsafe { table.put_back(index, slot) };
+                unsafe { table.put_back(slot) };
                 Ok(callback)
             }
             Err(found) => Err((found, slot)),
         }
     }
 
+    /// As [`end`](Self::end), in short, for the common case: a closure in the node's own slot that needs no drop, and is still there.
+    #[inline]
+    fn end_bare(&self) -> bool {
+        let Some(node) = self.node.filter(|_| !self.place.is_dropped()) else { return false };
+        // SAFETY: a registration is a user of its node (N1).
+        let slot = unsafe { self.place.slot() };
+        // SAFETY: it owns its slot (N3), which it gives up here.
+        let ended = slot.number() == 0 && unsafe { slot.free_bare_callback() };
+        if ended {
+            // SAFETY: it goes.
+            unsafe { Node::remove_user(node) };
+        }
+        ended
+    }
+
     /// Called once, at the end.
     fn end(&mut self, wait: bool) -> Deregistered {
         let Some(node) = self.node else { return Deregistered::Ended };
         // SAFETY: a registration is a user of its node (N1) and owns its slot (N3), which it gives up here.
-        let (outcome, _callback) = match unsafe { Self::disarm(node, self.slot.index()) } {
+        let (outcome, _callback) = match unsafe { Self::disarm(node, self.place) } {
             Ok(callback) => (Deregistered::Removed, Some(callback)),
             Err((found, slot)) => (self.too_late(found, slot, wait), None),
         };
@@ -109,7 +135,7 @@ impl Registration {
     }
 
     #[cold]
-    fn too_late(&self, found: SlotWord, slot: &Slot, wait: bool) -> Deregistered {
+    fn too_late(&self, found: SlotWord, slot: &Slot<Payload>, wait: bool) -> Deregistered {
         if found != SlotWord::RUNNING {
             return Deregistered::Ended;
         }
@@ -121,8 +147,10 @@ impl Registration {
     }
 
     /// Removes the callback, and never waits; what became of it.
+    #[inline]
     pub fn unregister(self) -> Deregistered {
-        mem::ManuallyDrop::new(self).end(false)
+        let mut this = mem::ManuallyDrop::new(self);
+        if this.end_bare() { Deregistered::Removed } else { this.end(false) }
     }
 
     /// Leaves the callback registered, until the source is canceled or dismissed or has no user any more.
@@ -138,23 +166,8 @@ impl Registration {
 impl Drop for Registration {
     #[inline]
     fn drop(&mut self) {
-        let Some(node) = self.node.filter(|_| self.slot == Place::FIRST_AND_BARE) else {
+        if !self.end_bare() {
             self.end(true);
-            return;
-        };
-        // As `end`, in short.
-        // SAFETY: a registration is a user of its node (N1).
-        let table = unsafe { node.as_ref() }.table();
-        let slot = table.slot(0);
-        // SAFETY: it owns its slot (N3), which it gives up here.
-        if unsafe { slot.disarm_bare_callback() }.is_err() {
-            self.end(true);
-            return;
-        }
-        // SAFETY: as above; then it goes.
-        unsafe {
-            table.put_back(0, slot);
-            Node::remove_user(node);
         }
     }
 }

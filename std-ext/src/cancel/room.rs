@@ -28,7 +28,7 @@ impl Sleeper {
         // SAFETY: whoever has put it in is a user of the node, to which the word belongs, and takes it out before it is none (R1).
         let (node, word) = unsafe { (&*self.node, &*self.word) };
         // With the mutex held. Who sleeps for others has said who it is before it came here (R2).
-        (self.busy)(word.load(ord!("cancel-std-49", Relaxed))).then(|| node.canceler())
+        (self.busy)(word.load(ord!("cancel-std-58", Relaxed))).then(|| node.canceler())
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn wait_for(node: &Node, word: &AtomicU32, busy: fn(u32) -> bool, awa
     let mut list = sleepers();
     let mut asleep = false;
     // Acquire pairs with the step that ends *busy*: what the callbacks have done is visible.
-    while busy(word.fetch_or(awaited, ord!("cancel-std-50", Acquire))) && !sleeps_for(&list, node.canceler(), me) {
+    while busy(word.fetch_or(awaited, ord!("cancel-std-59", Acquire))) && !sleeps_for(&list, node.canceler(), me) {
         if !asleep {
             list.push(Sleeper { thread: me, node, word, busy });
             asleep = true;

@@ -8,7 +8,7 @@ use super::{
     error::AlreadyCanceled,
     future::{Canceled, RunUntilCanceled},
     node::Node,
-    payload::Callback,
+    payload::{Callback, Payload},
     registration::Registration,
     source::CancelSource,
     word::Word,
@@ -23,9 +23,9 @@ unsafe impl Send for CancelToken {}
 unsafe impl Sync for CancelToken {}
 
 #[cfg(not(jeton_loom))]
-static UNCANCELABLE: Node = Node::immortal(Word(Word::DISMISSED));
+static UNCANCELABLE: Node = Node::of_static(Word(Word::DISMISSED));
 #[cfg(not(jeton_loom))]
-static CANCELED: Node = Node::immortal(Word::ACTIVE.marked(Reason::REQUESTED));
+static CANCELED: Node = Node::of_static(Word::ACTIVE.marked(Reason::REQUESTED));
 
 impl CancelToken {
     /// # Safety
@@ -124,13 +124,13 @@ impl CancelToken {
         }
         // First what may allocate, and the slot last of it: between its being taken and armed nothing can panic.
         let erased = Callback::new(callback);
-        let (index, slot) = node.table().take();
+        let slot = node.table().take::<Payload>();
         // SAFETY: taken just now (N3).
         unsafe { slot.arm_callback(erased) };
         node.add_user();
         // SAFETY: counted just now, and the owner of that slot.
-        let registration = unsafe { Registration::new(self.0, index, const { Callback::is_dropped::<F>() }) };
-        let word = node.publish(Word::HAS_REGISTRATIONS);
+        let registration = unsafe { Registration::new(self.0, slot, const { Callback::is_dropped::<F>() }) };
+        let word = node.publish(word, Word::HAS_REGISTRATIONS);
         if word.is_active() {
             return Ok(registration);
         }
@@ -178,7 +178,9 @@ impl CancelToken {
 impl Clone for CancelToken {
     #[inline]
     fn clone(&self) -> Self {
-        self.node().add_user_unless_immortal();
+        if !self.node().is_static() {
+            self.node().add_user();
+        }
         Self(self.0)
     }
 }
@@ -186,8 +188,10 @@ impl Clone for CancelToken {
 impl Drop for CancelToken {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the token goes.
-        unsafe { Node::remove_user(self.0) };
+        if !self.node().is_static() {
+            // SAFETY: the token goes.
+            unsafe { Node::remove_user(self.0) };
+        }
     }
 }
 

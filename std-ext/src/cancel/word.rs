@@ -40,6 +40,10 @@ impl Word {
         self.0 & flags != 0
     }
 
+    pub(super) const fn has_all(self, flags: u32) -> bool {
+        self.0 & flags == flags
+    }
+
     pub(super) const fn with(self, flags: u32) -> Self {
         Self(self.0 | flags)
     }
@@ -73,6 +77,12 @@ impl Word {
         let mark = if self.has(Self::DISMISSED) { Self::VISITED } else { Self::CANCELED };
         let notifying = if self.may_have_others() { Self::NOTIFYING } else { 0 };
         self.with((reason.number() as u32) << REASON_SHIFT | mark | notifying)
+    }
+
+    /// Of one that is active, and has others to be told.
+    #[inline]
+    pub(super) const fn canceled(self, reason: Reason) -> Self {
+        self.with((reason.number() as u32) << REASON_SHIFT | Self::CANCELED | Self::NOTIFYING)
     }
 
     pub(super) const fn may_have_others(self) -> bool {

@@ -29,6 +29,7 @@ pub(super) const GROUP: Group = Group {
     operation: "the next ID of 31 bits, used",
     reference: FETCH_ADD,
     ours: LEASE,
+    fewest: 1000,
     entries: &[
         Entry { name: "nothing (loop and black_box)", most_threads: 2, make: boxed::<Nothing> },
         Entry { name: "jeton OwnerIds", most_threads: 1, make: boxed::<Owner> },

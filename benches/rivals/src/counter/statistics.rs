@@ -23,6 +23,7 @@ pub(super) const GROUP: Group = Group {
     operation: "adding 1",
     reference: ONE_WORD,
     ours: OWN_STRIPE,
+    fewest: 1000,
     entries: &[
         Entry { name: "nothing (loop and black_box)", most_threads: 2, make: boxed::<Nothing> },
         Entry { name: OWN_STRIPE, most_threads: 2, make: boxed::<OwnStripes> },

@@ -1,7 +1,7 @@
 //! The depot: full blocks, claimed and published through bitmaps; and the bits above them that lead to set ones.
 
 use super::{
-    parts::Parts,
+    parts::{DEPOTS, Parts},
     storage::{BLOCK, GROUP, Group, bit},
     word::DepotWord,
 };
@@ -32,9 +32,9 @@ impl Near {
 }
 
 /// Full blocks.
-pub(super) const FULL: Level = Level { word: |group| &group.full, summary: |group| &group.full_groups };
+pub(super) const FULL: Level = Level { word: |group| &group.blocks.full, summary: |group| &group.summaries.full };
 /// Blocks with spilled IDs.
-pub(super) const SPILLED: Level = Level { word: |group| &group.spilled, summary: |group| &group.spilled_groups };
+pub(super) const SPILLED: Level = Level { word: |group| &group.blocks.spilled, summary: |group| &group.summaries.spilled };
 
 /// Sets a bit: a full block's, or one above others, which its caller has set before.
 fn mark(word: &AtomicU32, bit: u32) {
@@ -83,7 +83,7 @@ impl<'a> Parts<'a> {
     pub(super) fn full_group(&self, near: Near) -> Option<(usize, &'a Group)> {
         let near = near.group(self.home);
         match self.groups.get(near) {
-            Some(group) if group.full.load(ord!("magazine-55", Relaxed)) != 0 => Some((near, group)),
+            Some(group) if group.blocks.full.load(ord!("magazine-55", Relaxed)) != 0 => Some((near, group)),
             _ => self.group_with(FULL),
         }
     }
@@ -177,7 +177,7 @@ impl<'a> Parts<'a> {
             // SAFETY: I2: the bit in `used` was 0 and this call set it; whoever had the block before has cleared it (magazine-12).
             block.0.with_mut(|to| unsafe { *to = *ids });
             // The linearization point. The mark releases the block's IDs to whoever claims the bit (magazine-11).
-            mark(&group.full, bit(index));
+            mark(&group.blocks.full, bit(index));
             self.mark_group(index / GROUP, FULL);
             true
         })
@@ -189,7 +189,10 @@ impl<'a> Parts<'a> {
         if let Some(claimed) = self.claim_empty_in(last) {
             return Some(claimed);
         }
-        let others = (last + 1..self.groups.len()).chain(0..last);
+        // In steps, so that users with neighbouring homes do not meet as they go on.
+        let groups = self.groups.len();
+        let class = |class: usize| (0..groups.div_ceil(DEPOTS)).map(move |step| step * DEPOTS + class);
+        let others = (0..DEPOTS).flat_map(|offset| class((last + offset) % DEPOTS)).filter(move |&index| index < groups);
         let claimed = others.into_iter().find_map(|index| self.claim_empty_in(index))?;
         *near = Near::new(claimed.0 / GROUP, self.home);
         Some(claimed)
@@ -201,13 +204,13 @@ impl<'a> Parts<'a> {
         let blocks = self.blocks.len() - index * GROUP;
         let all = if blocks < GROUP { bit(blocks) - 1 } else { u32::MAX >> (32 - GROUP) };
         loop {
-            let empty = !group.used.load(ord!("magazine-13", Relaxed)) & all;
+            let empty = !group.blocks.used.load(ord!("magazine-13", Relaxed)) & all;
             if empty == 0 {
                 return None;
             }
             let block = empty.trailing_zeros();
             // Acquire pairs with magazine-12: the one before has read what this call overwrites.
-            if group.used.fetch_or(1 << block, ord!("magazine-10", Acquire)) & 1 << block == 0 {
+            if group.blocks.used.fetch_or(1 << block, ord!("magazine-10", Acquire)) & 1 << block == 0 {
                 return Some((index * GROUP + block as usize, group));
             }
         }
@@ -222,11 +225,11 @@ impl<'a> Parts<'a> {
     #[inline(always)]
     fn take_in_flight(&self, ids: &mut [u32; BLOCK], near: &mut Near) -> bool {
         while let Some((index, group)) = self.full_group(*near) {
-            let full = group.full.load(ord!("magazine-14", Relaxed));
+            let full = group.blocks.full.load(ord!("magazine-14", Relaxed));
             let block = full.trailing_zeros();
             // The linearization point. Acquire pairs with the mark that published the block's IDs. Release pairs with magazine-4 and
             // magazine-5: who misses the bit sees that this call is in flight and its user busy.
-            if full == 0 || group.full.fetch_and(!(1 << block), ord!("magazine-11", AcqRel)) & 1 << block == 0 {
+            if full == 0 || group.blocks.full.fetch_and(!(1 << block), ord!("magazine-11", AcqRel)) & 1 << block == 0 {
                 continue;
             }
             if let Some(block) = self.blocks.get(index * GROUP + block as usize) {
@@ -234,7 +237,7 @@ impl<'a> Parts<'a> {
                 block.0.with(|from| unsafe { *ids = *from });
             }
             // Release pairs with magazine-10 of the next one that puts a magazine there.
-            group.used.fetch_and(!(1 << block), ord!("magazine-12", Release));
+            group.blocks.used.fetch_and(!(1 << block), ord!("magazine-12", Release));
             self.settle_group(index, FULL);
             *near = Near::new(index, self.home);
             return true;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// How many words the calls in flight are spread over, by the group that they work in.
-const DEPOTS: usize = if cfg!(any(jeton_loom, jeton_shuttle, jeton_step)) {
+pub(super) const DEPOTS: usize = if cfg!(any(jeton_loom, jeton_shuttle, jeton_step)) {
     2
 } else if cfg!(target_os = "none") {
     1

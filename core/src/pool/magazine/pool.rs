@@ -40,9 +40,6 @@ pub struct MagazinePool<S: Storage> {
     storage: S,
 }
 
-/// Over how many places the caches are spread.
-const SPREAD: usize = 8;
-
 impl<const N: usize> MagazinePool<Blocks<N>> {
     const_fn! {
         /// All 64 · `N` IDs from 0 on.
@@ -114,10 +111,10 @@ impl<S: Storage> MagazinePool<S> {
 
     /// A cache for one owner. It begins empty.
     pub fn cache(&self) -> Cache<'_> {
-        // Spread over the groups, so that a few caches, each in a thread of its own, do not meet in one.
+        // Each cache another one, so that a few, each in a thread of its own, do not meet.
         let before = self.header.caches.fetch_add(1, ord!("magazine-56", Relaxed)) as usize;
         let groups = self.storage.groups().len();
-        let home = before.wrapping_mul(groups.div_ceil(SPREAD)).checked_rem(groups).unwrap_or_default();
+        let home = before.checked_rem(groups).unwrap_or_default();
         Cache::new(self.parts(home))
     }
 
@@ -130,7 +127,7 @@ impl<S: Storage> MagazinePool<S> {
     /// How many IDs are neither taken nor in a cache, read piece by piece: no more than an estimate while others use the pool.
     pub fn available(&self) -> u32 {
         let parts = self.parts(0);
-        let full = |group: &Group| group.full.load(ord!("magazine-37", Relaxed)).count_ones();
+        let full = |group: &Group| group.blocks.full.load(ord!("magazine-37", Relaxed)).count_ones();
         let full: u32 = parts.groups.iter().map(full).sum();
         let spilled = self.header.spilled.load(ord!("magazine-38", Relaxed));
         let fresh = parts.capacity() - self.minted();

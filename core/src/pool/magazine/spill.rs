@@ -53,7 +53,7 @@ impl<'a> Parts<'a> {
     /// A block that may have spilled IDs.
     fn spilled_block(&self) -> Option<(usize, &'a Spill)> {
         let (index, group) = self.group_with(SPILLED)?;
-        let blocks = group.spilled.load(ord!("magazine-49", Relaxed));
+        let blocks = group.blocks.spilled.load(ord!("magazine-49", Relaxed));
         let block = index * GROUP + (blocks != 0).then(|| blocks.trailing_zeros() as usize)?;
         Some((block, self.spills.get(block)?))
     }

@@ -89,8 +89,8 @@ impl<S: Storage, U: UserStorage> StealableCache<S, U> {
     #[inline]
     pub fn user(&self, number: usize) -> Option<User<'_>> {
         let (users, groups) = (self.users.cells(), self.pool.groups());
-        // Spread over the groups, so that the users do not meet in one.
-        let home = if groups == 1 { 0 } else { number.wrapping_mul(groups).checked_div(users.len()).unwrap_or_default() };
+        // Each user another one, so that they do not meet.
+        let home = number.checked_rem(groups).unwrap_or_default();
         User::new(self.pool.parts(home), users, number)
     }
 

@@ -5,6 +5,7 @@ use core::fmt;
 use crate::{
     array, const_fn,
     sync::{AtomicU32, UnsafeCell},
+    util::Padded,
 };
 
 /// IDs of a block. Small in models, so that they reach the edges.
@@ -48,19 +49,30 @@ impl Spill {
     }
 }
 
-/// The bitmaps of 32 blocks. All zero: every block is empty.
+/// The bitmaps of 32 blocks. All zero: every block is empty. On cache lines of their own, since users keep to groups of their own.
 #[derive(Debug)]
 pub struct Group {
+    pub(super) blocks: Padded<BlockBits>,
+    pub(super) summaries: Padded<SummaryBits>,
+}
+
+#[derive(Debug)]
+pub(super) struct BlockBits {
     /// A bit a block: it is claimed, or full.
-    pub(super) used: AtomicU32,
+    pub used: AtomicU32,
     /// A bit a block: it is full, and whoever clears the bit has it.
-    pub(super) full: AtomicU32,
+    pub full: AtomicU32,
     /// A bit a block: some of its IDs may be spilled.
-    pub(super) spilled: AtomicU32,
-    /// In group i, for the groups 32 · i to 32 · i + 31, a bit each: some of its blocks may be full.
-    pub(super) full_groups: AtomicU32,
+    pub spilled: AtomicU32,
+}
+
+/// In group i, for the groups 32 · i to 32 · i + 31, a bit each.
+#[derive(Debug)]
+pub(super) struct SummaryBits {
+    /// Some of its blocks may be full.
+    pub full: AtomicU32,
     /// The same for spilled IDs.
-    pub(super) spilled_groups: AtomicU32,
+    pub spilled: AtomicU32,
 }
 
 impl Group {
@@ -68,11 +80,8 @@ impl Group {
         /// All blocks empty.
         pub const fn new() -> Self {
             Self {
-                used: AtomicU32::new(0),
-                full: AtomicU32::new(0),
-                spilled: AtomicU32::new(0),
-                full_groups: AtomicU32::new(0),
-                spilled_groups: AtomicU32::new(0),
+                blocks: Padded::new(BlockBits { used: AtomicU32::new(0), full: AtomicU32::new(0), spilled: AtomicU32::new(0) }),
+                summaries: Padded::new(SummaryBits { full: AtomicU32::new(0), spilled: AtomicU32::new(0) }),
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The table.
 
-use core::{fmt, iter, mem::MaybeUninit};
+use core::{fmt, mem::MaybeUninit, num::NonZeroU32};
 
 use super::word::{Handle, SlotWord, State};
 use crate::{
     array, const_fn, ord,
     sync::{AtomicU32, UnsafeCell},
-    util::{BitWord, low_bits},
+    util::{BITS, BitWord},
 };
 
 /// One slot.
@@ -93,54 +93,35 @@ impl<P, const N: usize> Slots<[Slot<P>; N]> {
     const_fn! {
         /// All slots free.
         pub const fn new() -> Self {
-            const { assert!(N <= 32, "a table has at most 32 slots") };
+            const { assert!(N <= BITS as usize, "a table has at most 32 slots, and 2 in models") };
             Self { used: BitWord::new(), slots: array![Slot::new(); N] }
         }
     }
 }
 
 impl<P> Slots<[Slot<P>]> {
-    /// A slot for `payload`, armed. `prepare` gets the slot's number before that. Lock-free.
+    /// A slot for `payload`, armed. Lock-free.
     ///
     /// The caller owns the slot from now on, and does a read-modify-write of its own word next (see the page).
     ///
     /// # Errors
     /// [`Full`] with the payload.
-    pub fn register_with(&self, payload: P, prepare: impl FnOnce(u32)) -> Result<Handle, Full<P>> {
-        let Some(index) = self.used.set_lowest(low_bits(self.slots.len() as u32)) else { return Err(Full(payload)) };
-        let Some(slot) = self.slots.get(index as usize) else { return Err(Full(payload)) };
-        let armed = SlotWord(slot.word.load(ord!("slots-1", Relaxed))).next_armed();
-        let Some(handle) = armed.handle(index) else { return Err(Full(payload)) };
-        prepare(index);
-        // SAFETY: the bit is the caller's since `set_lowest` (R1), and nobody but its owner moves a word out of *empty*.
-        unsafe { slot.write(payload) };
-        // Release pairs with whoever takes the payload.
-        slot.word.store(armed.0, ord!("slots-2", Release));
-        Ok(handle)
-    }
-
-    /// As [`register_with`](Self::register_with) with nothing to prepare.
-    ///
-    /// # Errors
-    /// [`Full`] with the payload.
     #[inline]
     pub fn register(&self, payload: P) -> Result<Handle, Full<P>> {
-        self.register_with(payload, |_| {})
-    }
-
-    /// Ends a registration. Wait-free.
-    ///
-    /// # Safety
-    /// The handle is of this table, and the caller owns its registration, which is not its own afterwards (R1).
-    #[inline]
-    pub unsafe fn deregister(&self, handle: Handle) -> Deregistered<P> {
-        self.end(handle, |_| true, true)
-    }
-
-    /// Ends a registration that was detached; one that is not is left alone. Wait-free.
-    #[inline]
-    pub fn deregister_detached(&self, handle: Handle) -> Deregistered<P> {
-        self.end(handle, SlotWord::is_detached, true)
+        loop {
+            // No bit beyond the slots is ever set: if all of theirs are, the next clear one is beyond.
+            let index = self.used.glance().trailing_ones();
+            let Some(slot) = self.slots.get(index as usize) else { return Err(Full(payload)) };
+            if !self.used.set(index) {
+                continue;
+            }
+            let armed = SlotWord(slot.word.load(ord!("slots-1", Relaxed))).armed();
+            // SAFETY: the bit is the caller's since `set` (R1), and nobody but its owner moves a word out of *empty*.
+            unsafe { slot.write(payload) };
+            // Release pairs with whoever takes the payload.
+            slot.word.store(armed.0, ord!("slots-2", Release));
+            return Ok(armed.handle(index));
+        }
     }
 
     /// The payload, if nobody has taken it; the registration is over then, and otherwise as it was. Wait-free.
@@ -149,49 +130,31 @@ impl<P> Slots<[Slot<P>]> {
     /// The handle is of this table, and the caller owns its registration, which is not its own after `Some` (R1).
     #[inline]
     pub unsafe fn remove(&self, handle: Handle) -> Option<P> {
-        match self.end(handle, |_| true, false) {
-            Deregistered::Removed(payload) => Some(payload),
-            Deregistered::Running | Deregistered::Ended => None,
-        }
+        let slot = self.slots.get(handle.index() as usize)?;
+        let armed = handle.armed();
+        // Relaxed: the owner has armed it.
+        slot.word.compare_exchange(armed.0, armed.emptied().0, ord!("slots-3", Relaxed), ord!("slots-4", Relaxed)).ok()?;
+        // SAFETY: the exchange has moved the word out of *armed*, and the bit is still set (R2).
+        let payload = unsafe { slot.read() };
+        self.used.clear(handle.index());
+        Some(payload)
     }
 
-    /// Ends a registration that is the caller's to end, if its word is as it `must_be`.
-    fn end(&self, handle: Handle, must_be: impl Fn(SlotWord) -> bool, release: bool) -> Deregistered<P> {
-        let Some(slot) = self.slots.get(handle.index() as usize) else { return Deregistered::Ended };
-        loop {
-            // Acquire pairs with the end of a run: the slot's next payload is written after the runner has read the last one.
-            let word = SlotWord(slot.word.load(ord!("slots-3", Acquire)));
-            if !word.is_of(handle) || !must_be(word) {
-                return Deregistered::Ended;
-            }
-            match word.state() {
-                State::Armed => {
-                    let empty = word.emptied().0;
-                    if slot.word.compare_exchange(word.0, empty, ord!("slots-4", Relaxed), ord!("slots-5", Relaxed)).is_ok() {
-                        // SAFETY: the exchange has moved the word out of *armed*, and the bit is still set (R2).
-                        let payload = unsafe { slot.read() };
-                        self.used.clear(handle.index());
-                        return Deregistered::Removed(payload);
-                    }
-                }
-                State::Running if word.is_detached() || !release => return Deregistered::Running,
-                State::Running => {
-                    let mark = word.detached().0;
-                    // Release pairs with the end of the run, which frees the slot.
-                    if slot.word.compare_exchange(word.0, mark, ord!("slots-11", Release), ord!("slots-12", Relaxed)).is_ok() {
-                        return Deregistered::Running;
-                    }
-                }
-                // `detach` has just found it so, and frees it.
-                State::Done if word.is_detached() => return Deregistered::Ended,
-                State::Done => {
-                    if release {
-                        slot.free(&self.used, word, handle.index());
-                    }
-                    return Deregistered::Ended;
-                }
-                State::Empty => return Deregistered::Ended,
-            }
+    /// Ends a registration. Wait-free.
+    ///
+    /// # Safety
+    /// The handle is of this table, and the caller owns its registration, which is not its own afterwards (R1).
+    #[inline]
+    pub unsafe fn deregister(&self, handle: Handle) -> Deregistered<P> {
+        // SAFETY: as the caller says.
+        match unsafe { self.remove(handle) } {
+            Some(payload) => Deregistered::Removed(payload),
+            // A runner has it, or has had it.
+            // SAFETY: as the caller says; `remove` has left it the caller's.
+            None => match unsafe { self.leave(handle) } {
+                State::Running => Deregistered::Running,
+                _ => Deregistered::Ended,
+            },
         }
     }
 
@@ -200,24 +163,64 @@ impl<P> Slots<[Slot<P>]> {
     /// # Safety
     /// The handle is of this table, and the caller owns its registration, which is not its own afterwards (R1).
     pub unsafe fn detach(&self, handle: Handle) {
-        let Some(slot) = self.slots.get(handle.index() as usize) else { return };
+        // SAFETY: as the caller says.
+        unsafe { self.leave(handle) };
+    }
+
+    /// Detaches a slot, and frees it if its run is over; the state that it was in.
+    ///
+    /// # Safety
+    /// As of `detach`.
+    #[cold]
+    unsafe fn leave(&self, handle: Handle) -> State {
+        let Some(slot) = self.slots.get(handle.index() as usize) else { return State::Empty };
+        // An addition, since the mark is not there: only the owner sets it. (On x86 an `or` whose old value is used is a loop.)
         // Release pairs with whoever frees the slot, Acquire with the end of the run, if that has come first.
-        let before = SlotWord(slot.word.fetch_or(SlotWord::DETACH, ord!("slots-16", AcqRel)));
+        let before = SlotWord(slot.word.fetch_add(SlotWord::DETACH, ord!("slots-5", AcqRel)));
         if before.state() == State::Done {
             slot.free(&self.used, before, handle.index());
         }
+        before.state()
     }
 
-    /// Whether an owned slot is armed with the `same` payload. Two loads at most, and no read-modify-write.
+    /// Ends a registration that was detached; one that is not is left alone. Wait-free.
+    pub fn deregister_detached(&self, handle: Handle) -> Deregistered<P> {
+        let Some(slot) = self.slots.get(handle.index() as usize) else { return Deregistered::Ended };
+        // Acquire pairs with `detach`: the payload was written before.
+        let word = SlotWord(slot.word.load(ord!("slots-6", Acquire)));
+        if !word.is_of(handle) || !word.is_detached() {
+            return Deregistered::Ended;
+        }
+        match word.state() {
+            State::Armed => {
+                let empty = word.emptied().0;
+                match slot.word.compare_exchange(word.0, empty, ord!("slots-7", Relaxed), ord!("slots-8", Relaxed)) {
+                    Ok(_) => {
+                        // SAFETY: the exchange has moved the word out of *armed*, and the bit is still set (R2).
+                        let payload = unsafe { slot.read() };
+                        self.used.clear(handle.index());
+                        Deregistered::Removed(payload)
+                    }
+                    Err(found) if SlotWord(found) == word.running() => Deregistered::Running,
+                    Err(_) => Deregistered::Ended,
+                }
+            }
+            State::Running => Deregistered::Running,
+            // Whoever has detached it finds it *done*, and frees it.
+            State::Done | State::Empty => Deregistered::Ended,
+        }
+    }
+
+    /// Whether an owned slot is armed with the `same` payload. A load and a look, and no read-modify-write.
     ///
     /// # Safety
     /// The handle is of this table, and the caller owns its registration, which no other call is working on (R1, R3).
     #[inline]
     pub unsafe fn holds(&self, handle: Handle, same: impl FnOnce(&P) -> bool) -> bool {
         let Some(slot) = self.slots.get(handle.index() as usize) else { return false };
-        let word = SlotWord(slot.word.load(ord!("slots-21", Relaxed)));
+        let word = slot.word.load(ord!("slots-9", Relaxed));
         // SAFETY: it has been written, and its owner alone writes it (R3); a runner may have read it out, but leaves the bits there.
-        word.is_armed() && word.is_of(handle) && slot.payload.with(|cell| same(unsafe { (*cell).assume_init_ref() }))
+        word == handle.armed().0 && slot.payload.with(|cell| same(unsafe { (*cell).assume_init_ref() }))
     }
 
     /// Arms an owned slot with what `make` makes. Wait-free.
@@ -230,15 +233,12 @@ impl<P> Slots<[Slot<P>]> {
     pub unsafe fn renew(&self, handle: Handle, make: impl FnOnce() -> P) -> Option<Renewed<P>> {
         let slot = self.slots.get(handle.index() as usize)?;
         // Acquire pairs with the end of the run before.
-        let word = SlotWord(slot.word.load(ord!("slots-13", Acquire)));
-        if !word.is_of(handle) {
-            return None;
-        }
+        let word = SlotWord(slot.word.load(ord!("slots-10", Acquire)));
         let payload = make();
         let old = match word.state() {
             State::Armed => {
                 let done = word.done().0;
-                if slot.word.compare_exchange(word.0, done, ord!("slots-15", Relaxed), ord!("slots-17", Relaxed)).is_err() {
+                if slot.word.compare_exchange(word.0, done, ord!("slots-11", Relaxed), ord!("slots-12", Relaxed)).is_err() {
                     return Some(Renewed::Running(payload));
                 }
                 // SAFETY: the exchange has moved the word out of *armed* (R2).
@@ -250,7 +250,7 @@ impl<P> Slots<[Slot<P>]> {
         // SAFETY: the caller owns the slot, and its word says *done* (R2).
         unsafe { slot.write(payload) };
         // Release pairs with whoever takes the payload.
-        slot.word.store(word.armed().0, ord!("slots-14", Release));
+        slot.word.store(handle.armed().0, ord!("slots-13", Release));
         Some(Renewed::Armed(old))
     }
 
@@ -261,13 +261,14 @@ impl<P> Slots<[Slot<P>]> {
     }
 
     /// Takes the payload of slot `index` in order to run it, if it is armed. Lock-free.
+    #[inline]
     pub fn take(&self, index: u32) -> Option<Taken<'_, P>> {
         let slot = self.slots.get(index as usize)?;
-        let mut word = SlotWord(slot.word.load(ord!("slots-6", Relaxed)));
+        let mut word = SlotWord(slot.word.load(ord!("slots-14", Relaxed)));
         while word.is_armed() {
             let running = word.running();
             // Acquire pairs with who has armed it. It fails for good, or because the owner has detached it.
-            match slot.word.compare_exchange(word.0, running.0, ord!("slots-7", Acquire), ord!("slots-8", Relaxed)) {
+            match slot.word.compare_exchange(word.0, running.0, ord!("slots-15", Acquire), ord!("slots-16", Relaxed)) {
                 Ok(_) => {
                     // SAFETY: the exchange has moved the word out of *armed* (R2).
                     let payload = unsafe { slot.read() };
@@ -279,19 +280,37 @@ impl<P> Slots<[Slot<P>]> {
         None
     }
 
-    /// Frees all slots, and drops what they hold.
+    /// Frees all slots, and drops what they hold, also if dropping some of it panics.
     ///
     /// # Safety
     /// Nobody else uses the table meanwhile, and nobody owns a registration in it any more.
     pub unsafe fn clear(&self) {
-        for index in bits(self.used()) {
-            let Some(slot) = self.slots.get(index as usize) else { continue };
+        Clear { slots: self, left: self.used() }.run();
+    }
+}
+
+/// The slots that are to be freed.
+struct Clear<'a, P> {
+    slots: &'a Slots<[Slot<P>]>,
+    left: u32,
+}
+
+impl<P> Clear<'_, P> {
+    fn run(&mut self) {
+        while let Some(index) = next_bit(&mut self.left) {
+            let Some(slot) = self.slots.slots.get(index as usize) else { continue };
             let word = SlotWord(slot.word.load(ord!("slots-19", Relaxed)));
             // SAFETY: nobody else has the table, so the word stays *armed* until it is freed below (R2).
             let payload = word.is_armed().then(|| unsafe { slot.read() });
-            slot.free(&self.used, word, index);
+            slot.free(&self.slots.used, word, index);
             drop(payload);
         }
+    }
+}
+
+impl<P> Drop for Clear<'_, P> {
+    fn drop(&mut self) {
+        self.run();
     }
 }
 
@@ -303,13 +322,12 @@ impl<P> Slot<P> {
     }
 }
 
-/// The numbers of the bits that are set, from the lowest.
-pub(crate) fn bits(mut set: u32) -> impl Iterator<Item = u32> {
-    iter::from_fn(move || {
-        let bit = set.trailing_zeros();
-        set &= set.wrapping_sub(1);
-        (bit < u32::BITS).then_some(bit)
-    })
+/// The number of the lowest bit that is set, which is cleared.
+#[inline]
+pub(crate) fn next_bit(set: &mut u32) -> Option<u32> {
+    let bit = NonZeroU32::new(*set)?.trailing_zeros();
+    *set &= *set - 1;
+    Some(bit)
 }
 
 impl<P> Drop for Slot<P> {
@@ -322,15 +340,12 @@ impl<P> Drop for Slot<P> {
 }
 
 impl<P> Drop for Run<'_, P> {
+    #[inline]
     fn drop(&mut self) {
         // Release pairs with the owner, who may put the next payload in; Acquire with the owner who has left that to this run.
-        if !self.word.is_detached() {
-            let done = self.word.done().0;
-            if self.slot.word.compare_exchange(self.word.0, done, ord!("slots-9", Release), ord!("slots-10", Acquire)).is_ok() {
-                return;
-            }
+        if self.word.is_detached() || SlotWord(self.slot.word.fetch_add(SlotWord::END, ord!("slots-17", AcqRel))).is_detached() {
+            self.slot.free(self.used, self.word, self.index);
         }
-        self.slot.free(self.used, self.word, self.index);
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) enum State {
 /// |---|---|---|
 /// | 0, 1 | state | [`State`] |
 /// | 2 | detached | nobody owns the slot: whoever ends its run frees it |
-/// | 3, 4 | – | 0 |
-/// | 5 to 31 | generation | how many registrations the slot has had, modulo 2^27; never 0 while there is one |
+/// | 3, 4, 5 | – | 0 |
+/// | 6 to 31 | generation | how many registrations of the slot have ended, modulo 2^26 |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotWord(pub(super) u32);
 
@@ -31,14 +31,18 @@ const ARMED: u32 = 1;
 const RUNNING: u32 = 2;
 const DONE: u32 = 3;
 const DETACHED: u32 = 1 << 2;
-const GENERATION_SHIFT: u32 = 5;
+const GENERATION_SHIFT: u32 = 6;
 const GENERATION: u32 = u32::MAX << GENERATION_SHIFT;
-/// Where a handle has its slot's number and the word its state.
-const INDEX: u32 = !GENERATION;
+/// Where a handle has its slot's number.
+const INDEX: u32 = (1 << 5) - 1;
+/// Set in every handle, so that none is 0.
+const HANDLE: NonZeroU32 = NonZeroU32::new(1 << 5).unwrap();
 
 impl SlotWord {
-    /// What `fetch_or` sets to detach.
+    /// What the owner adds to detach, once.
     pub(super) const DETACH: u32 = DETACHED;
+    /// What a runner adds to end its run.
+    pub(super) const END: u32 = DONE - RUNNING;
 
     pub(super) const fn state(self) -> State {
         match self.0 & STATE {
@@ -57,42 +61,29 @@ impl SlotWord {
         self.0 & DETACHED != 0
     }
 
-    /// Armed, for the slot's next registration.
-    pub(super) const fn next_armed(self) -> Self {
-        let next = (self.0 & GENERATION).wrapping_add(1 << GENERATION_SHIFT);
-        // 0 is no generation, so that no handle is 0.
-        Self(if next == 0 { 1 << GENERATION_SHIFT | ARMED } else { next | ARMED })
-    }
-
-    /// Armed again, for the same registration.
+    /// From *empty* or *done*: armed.
     pub(super) const fn armed(self) -> Self {
-        self.with(ARMED)
+        Self(self.0 & !STATE | ARMED)
     }
 
+    /// From *armed*: running.
     pub(super) const fn running(self) -> Self {
-        self.with(RUNNING)
+        Self(self.0 + (RUNNING - ARMED))
     }
 
+    /// From *armed*: done.
     pub(super) const fn done(self) -> Self {
-        self.with(DONE)
+        Self(self.0 + (DONE - ARMED))
     }
 
-    pub(super) const fn detached(self) -> Self {
-        Self(self.0 | DETACHED)
-    }
-
-    /// Empty; of what was there only the generation stays.
+    /// Empty, with the next generation.
     pub(super) const fn emptied(self) -> Self {
-        Self(self.0 & GENERATION)
+        Self((self.0 & GENERATION).wrapping_add(1 << GENERATION_SHIFT))
     }
 
-    const fn with(self, state: u32) -> Self {
-        Self(self.0 & !STATE | state)
-    }
-
-    /// The handle of the registration that the slot with this number has now; `None` if it has never had one.
-    pub(super) fn handle(self, index: u32) -> Option<Handle> {
-        Some(Handle(NonZeroU32::new(self.0 & GENERATION)? | index & INDEX))
+    /// The handle of the registration that the slot with this number has now, or gets next.
+    pub(super) fn handle(self, index: u32) -> Handle {
+        Handle(HANDLE | (self.0 & GENERATION | index & INDEX))
     }
 
     pub(super) const fn is_of(self, handle: Handle) -> bool {
@@ -102,7 +93,7 @@ impl SlotWord {
 
 /// A registration: the number of its slot and the slot's generation, in one word.
 ///
-/// A handle that is kept for longer than its registration is refused, until the slot has had 2^27 − 1 more of them.
+/// A handle that is kept for longer than its registration is refused, until the slot has had 2^26 − 1 more of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle(NonZeroU32);
 
@@ -112,6 +103,11 @@ impl Handle {
     pub const fn index(self) -> u32 {
         self.0.get() & INDEX
     }
+
+    /// The slot's word while the registration is armed and not detached.
+    pub(super) const fn armed(self) -> SlotWord {
+        SlotWord(self.0.get() & GENERATION | ARMED)
+    }
 }
 
 #[cfg(test)]
@@ -119,30 +115,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_is_of_its_generation_in_every_state() {
-        let word = SlotWord(0).next_armed();
-        let handle = word.handle(31).expect("a generation");
-        assert_eq!(handle.index(), 31);
-        for state in [word, word.running(), word.running().detached(), word.done(), word.done().armed(), word.emptied()] {
+    fn a_handle_is_of_its_generation_in_every_state_until_the_end() {
+        let word = SlotWord(0).emptied().armed();
+        let handle = word.handle(31);
+        assert_eq!((handle.index(), handle.armed()), (31, word));
+        let detached = SlotWord(word.0 + SlotWord::DETACH);
+        for state in [word, word.running(), detached, detached.running(), word.done(), word.done().armed()] {
             assert!(state.is_of(handle), "{state:?}");
         }
-        assert!(!word.emptied().next_armed().is_of(handle));
-        assert!(!SlotWord(0).is_of(handle) && SlotWord(0).handle(3).is_none());
+        assert!(!word.emptied().is_of(handle) && !word.emptied().armed().is_of(handle) && !SlotWord(0).is_of(handle));
     }
 
     #[test]
-    fn no_generation_is_0_after_the_wrap() {
-        let last = SlotWord(GENERATION | DONE);
-        assert_eq!(last.next_armed().handle(0), SlotWord(0).next_armed().handle(0));
+    fn a_generation_has_the_word_to_itself_up_to_the_wrap() {
+        let mut word = SlotWord(GENERATION);
+        assert_eq!(word.armed().handle(0).armed(), word.armed());
+        word = word.armed().done().emptied();
+        assert_eq!((word, word.handle(0).index()), (SlotWord(0), 0));
     }
 
     #[test]
     fn a_mark_survives_what_a_runner_does_and_goes_with_the_registration() {
-        let word = SlotWord(0).next_armed().detached();
-        assert!(word.is_armed() && word.running().is_detached() && word.done().is_detached());
-        assert!(!word.emptied().is_detached() && !word.next_armed().is_detached());
-        assert_eq!(word.running().state(), State::Running);
-        assert_eq!(word.emptied().state(), State::Empty);
-        assert_eq!((word.done().state(), word.done().armed().state()), (State::Done, State::Armed));
+        let word = SlotWord(SlotWord(0).armed().0 + SlotWord::DETACH);
+        let ended = SlotWord(word.running().0 + SlotWord::END);
+        assert!(word.is_armed() && word.running().is_detached() && ended.is_detached());
+        assert!(!word.emptied().is_detached() && !ended.emptied().is_detached());
+        assert_eq!((word.running().state(), ended.state(), ended.emptied().state()), (State::Running, State::Done, State::Empty));
+        assert_eq!(SlotWord(0).armed().done().armed(), SlotWord(0).armed());
     }
 }
