@@ -4,6 +4,7 @@
 //! rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
 mod check;
 mod cli;
+mod counts;
 mod figures;
 mod kudu;
 mod machine;

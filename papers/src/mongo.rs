@@ -1,11 +1,13 @@
 //! MongoDB's cancellation: a fresh state for each token that is never canceled, against one static state; and ours beside them.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use jeton_benches::harness::{self, Event, Report};
+use jeton_benches::harness::{Event, Report};
 
 use crate::{
+    counts::{count, count_if_possible},
+    machine,
     native::Program,
     number::median,
     progress::Progress,
@@ -61,34 +63,15 @@ const TOGETHER_MS: &str = "100";
 pub fn measure(progress: &Progress) -> Result<Measurements> {
     progress.step("building the program whose benchmarks are timed");
     let program = Program::build("cancel_times")?;
-    let counts = match harness::valgrind_version() {
-        Ok(_) => Ok(count(progress)?),
-        Err(missing) => {
-            progress.say(&missing.to_string());
-            Err(missing.to_string())
-        }
-    };
+    let counts = count_if_possible("cancel", progress)?;
     let times = time(&program, progress)?;
-    Ok(measurements(&times, &counts, processors()))
+    Ok(measurements(&times, &counts, machine::processors()))
 }
 
 /// Measures the figures with the method `exact` only.
 pub fn measure_exact(progress: &Progress) -> Result<Measurements> {
-    let counts = Ok(count(progress)?);
+    let counts = Ok(count("cancel", progress)?);
     Ok(exact(&counts))
-}
-
-fn count(progress: &Progress) -> Result<Report> {
-    let measured = harness::measure(&["cancel"], &mut |line| progress.step(line));
-    Ok(measured.inspect_err(|error| {
-        if !error.output().is_empty() {
-            progress.say(error.output().trim_end());
-        }
-    })?)
-}
-
-fn processors() -> f64 {
-    thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
 /// By `<kind>.<name>` the nanoseconds of each run, or why there are none.
