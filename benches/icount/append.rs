@@ -7,7 +7,8 @@ use iai_callgrind::{Callgrind, Dhat, LibraryBenchmarkConfig, library_benchmark, 
 use jeton::append::{AppendBuf, AppendError, AppendLog, Array, GrowBuf, Heap, Lease, LogError, LogWord, Storage};
 use jeton_benches::scenario::{
     append::{
-        DOCUMENT, Values, by_cursors, by_one_cursor, by_puts, documents, leased, no_records as records_loop_alone, numbers, ordered,
+        Build, DOCUMENT, Values, by_cursors, by_one_cursor, by_puts, documents, leased, no_records as records_loop_alone, numbers,
+        ordered,
     },
     counter::no_generator as numbers_loop_alone,
 };
@@ -16,13 +17,13 @@ use jeton_benches::scenario::{
 const ROOM: usize = 64 * 1024;
 
 /// A buffer with the room, and how much to append.
-fn growing(times: u32) -> (GrowBuf, Values, u32) {
+fn growing(times: u32) -> (GrowBuf, Values<'static>, u32) {
     let mut buf = AppendBuf::new(Heap::new());
     drop(buf.reserve(ROOM).expect("memory"));
     (buf, Values::default(), black_box(times))
 }
 
-fn in_place(times: u32) -> (AppendBuf<Array<ROOM>>, Values, u32) {
+fn in_place(times: u32) -> (AppendBuf<Array<ROOM>>, Values<'static>, u32) {
     (AppendBuf::default(), Values::default(), black_box(times))
 }
 
@@ -47,8 +48,8 @@ fn records_are<const RECORDS: usize>(done: Result<(), LogError>) {
 
 #[inline(always)]
 fn run<S: Storage>(
-    (mut buf, values, times): (AppendBuf<S>, Values, u32),
-    build: fn(&mut AppendBuf<S>, &Values) -> Result<(), AppendError>,
+    (mut buf, values, times): (AppendBuf<S>, Values<'static>, u32),
+    build: Build<AppendBuf<S>>,
 ) -> Result<usize, AppendError> {
     documents(&mut buf, &values, times, build).map(|()| buf.len())
 }
@@ -56,35 +57,35 @@ fn run<S: Storage>(
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = growing, teardown = len_is::<DOCUMENT>)]
 #[bench::n11000(args = (11_000), setup = growing, teardown = len_is::<DOCUMENT>)]
-fn document_by_puts(work: (GrowBuf, Values, u32)) -> Result<usize, AppendError> {
+fn document_by_puts(work: (GrowBuf, Values<'static>, u32)) -> Result<usize, AppendError> {
     run(work, by_puts)
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = growing, teardown = len_is::<DOCUMENT>)]
 #[bench::n11000(args = (11_000), setup = growing, teardown = len_is::<DOCUMENT>)]
-fn document_by_cursors(work: (GrowBuf, Values, u32)) -> Result<usize, AppendError> {
+fn document_by_cursors(work: (GrowBuf, Values<'static>, u32)) -> Result<usize, AppendError> {
     run(work, by_cursors)
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = growing, teardown = len_is::<DOCUMENT>)]
 #[bench::n11000(args = (11_000), setup = growing, teardown = len_is::<DOCUMENT>)]
-fn document_by_one_cursor(work: (GrowBuf, Values, u32)) -> Result<usize, AppendError> {
+fn document_by_one_cursor(work: (GrowBuf, Values<'static>, u32)) -> Result<usize, AppendError> {
     run(work, by_one_cursor)
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = in_place, teardown = len_is::<DOCUMENT>)]
 #[bench::n11000(args = (11_000), setup = in_place, teardown = len_is::<DOCUMENT>)]
-fn document_by_puts_in_place(work: (AppendBuf<Array<ROOM>>, Values, u32)) -> Result<usize, AppendError> {
+fn document_by_puts_in_place(work: (AppendBuf<Array<ROOM>>, Values<'static>, u32)) -> Result<usize, AppendError> {
     run(work, by_puts)
 }
 
 #[library_benchmark]
 #[bench::n1000(args = (1_000), setup = growing, teardown = len_is::<4_000>)]
 #[bench::n11000(args = (11_000), setup = growing, teardown = len_is::<44_000>)]
-fn put_u32((mut buf, _, times): (GrowBuf, Values, u32)) -> Result<usize, AppendError> {
+fn put_u32((mut buf, _, times): (GrowBuf, Values<'static>, u32)) -> Result<usize, AppendError> {
     numbers(black_box(&mut buf), times).map(|()| buf.len())
 }
 

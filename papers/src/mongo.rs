@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use jeton_benches::harness::{Event, Report};
 
 use crate::{
     counts::{count, count_if_possible},
     machine,
-    native::Program,
+    native::{Program, mean_of_threads},
     number::median,
     progress::Progress,
     verdict::{Measured, Measurements, PROCESSORS},
@@ -153,20 +153,7 @@ fn add(times: &mut Times, id: String, ns: Result<f64>) -> Result<()> {
 }
 
 fn run_once(program: &Program, kind: &str, name: &str, ms: &str) -> Result<f64> {
-    mean(&program.output(&[kind, name, ms])?)
-}
-
-/// The mean of the threads: a line each, with nanoseconds and iterations.
-fn mean(printed: &str) -> Result<f64> {
-    let mut all = Vec::new();
-    for line in printed.lines() {
-        let (ns, iterations) = line.split_once(' ').unwrap_or_default();
-        let ns: Option<f64> = ns.parse().ok().filter(|ns: &f64| ns.is_finite() && *ns > 0.0);
-        let understood = ns.filter(|_| iterations.parse::<u64>().is_ok_and(|iterations| iterations > 0));
-        all.push(understood.with_context(|| format!("the line {line:?} is not understood"))?);
-    }
-    ensure!(!all.is_empty(), "the program printed nothing");
-    Ok(all.iter().sum::<f64>() / all.len() as f64)
+    mean_of_threads(&program.output(&[kind, name, ms])?)
 }
 
 /// Every figure.

@@ -1,27 +1,31 @@
-//! A document of 20 fields, appended in three ways; numbers, appended one by one; and records of 16 bytes into a log.
+//! A document of 20 fields, appended in three ways and in three workloads; numbers, appended one by one; and records of 16 bytes into a log.
 //!
 //! The document: six int32, four int64, three double, four strings, a bool, an object ID of 12 bytes and a binary of 16; each field is a
 //! type byte, a literal name with a NUL, and its value; the length of it all is patched at the front. 335 bytes, into a buffer that has
 //! the room. The strings' lengths are not known when this is compiled, so each of them is a call of libc's `memcpy`, which is part of
 //! the count.
 
+pub mod workload;
+
 use core::hint::black_box;
 
-use jeton::append::{AppendBuf, AppendError, AppendLog, Lease, LogError, LogWord, Put, Storage};
+use jeton::append::{AppendBuf, AppendError, AppendLog, Lease, LogError, LogWord, Put, Slot, Storage};
+
+use crate::originals::buf_builder::{BufBuilder, Grow};
 
 /// What stands in the document.
 #[derive(Debug)]
-pub struct Values {
+pub struct Values<'s> {
     int32: [i32; 6],
     int64: [i64; 4],
     double: [f64; 3],
-    strings: [&'static str; 4],
+    strings: [&'s str; 4],
     bool: bool,
     object: [u8; 12],
     binary: [u8; 16],
 }
 
-impl Default for Values {
+impl Default for Values<'_> {
     fn default() -> Self {
         Self {
             int32: [1, -2, 3, 4, 5, 6],
@@ -98,10 +102,77 @@ macro_rules! put_fields {
     }};
 }
 
-fn patch<S: Storage>(buf: &mut AppendBuf<S>, length: jeton::append::Slot<u32>) {
-    let len = buf.len() as u32;
-    // The slot is at the front of this buffer.
-    _ = buf.patch_le(length, len);
+/// What a document is built in: it begins with its length, which is known at its end.
+pub trait Document: Put {
+    /// Where the length goes.
+    type Length;
+    /// Forgets what was built.
+    fn clear(&mut self);
+    /// Leaves room for the length.
+    ///
+    /// # Errors
+    /// The buffer's.
+    fn begin(&mut self) -> Result<Self::Length, AppendError>;
+    /// Writes the length.
+    fn end(&mut self, length: Self::Length);
+    /// All of it.
+    fn bytes(&mut self) -> &[u8];
+}
+
+impl<S: Storage> Document for AppendBuf<S> {
+    type Length = Slot<u32>;
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        AppendBuf::clear(self);
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> Result<Slot<u32>, AppendError> {
+        self.slot()
+    }
+
+    #[inline(always)]
+    fn end(&mut self, length: Slot<u32>) {
+        let len = self.len() as u32;
+        // The slot is at the front of this buffer.
+        _ = self.patch_le(length, len);
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
+impl<G: Grow> Document for BufBuilder<G> {
+    type Length = usize;
+
+    #[inline(always)]
+    fn clear(&mut self) {
+        BufBuilder::clear(self);
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> Result<usize, AppendError> {
+        let at = self.len();
+        self.put_u32_le(0)?;
+        Ok(at)
+    }
+
+    #[inline(always)]
+    fn end(&mut self, at: usize) {
+        let bytes = BufBuilder::bytes(self).unwrap_or_default();
+        let len = bytes.len() as u32;
+        if let Some(length) = bytes.get_mut(at..at + 4) {
+            length.copy_from_slice(&len.to_le_bytes());
+        }
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> &[u8] {
+        BufBuilder::bytes(self).unwrap_or_default()
+    }
 }
 
 /// By plain puts.
@@ -109,10 +180,10 @@ fn patch<S: Storage>(buf: &mut AppendBuf<S>, length: jeton::append::Slot<u32>) {
 /// # Errors
 /// The buffer's.
 #[inline(never)]
-pub fn by_puts<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result<(), AppendError> {
-    let length = buf.slot()?;
-    put_fields!(buf, values);
-    patch(buf, length);
+pub fn by_puts<D: Document>(document: &mut D, values: &Values<'_>) -> Result<(), AppendError> {
+    let length = document.begin()?;
+    put_fields!(document, values);
+    document.end(length);
     Ok(())
 }
 
@@ -121,8 +192,8 @@ pub fn by_puts<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result<()
 /// # Errors
 /// The buffer's.
 #[inline(never)]
-pub fn by_cursors<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result<(), AppendError> {
-    let length = buf.slot()?;
+pub fn by_cursors<S: Storage>(buf: &mut AppendBuf<S>, values: &Values<'_>) -> Result<(), AppendError> {
+    let length = buf.begin()?;
     macro_rules! value {
         ($kind:expr, $name:expr, $value:expr) => {{
             let value = $value;
@@ -157,7 +228,7 @@ pub fn by_cursors<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result
     }
     fields!(values, value, string, binary);
     buf.put_u8(0)?;
-    patch(buf, length);
+    buf.end(length);
     Ok(())
 }
 
@@ -166,29 +237,27 @@ pub fn by_cursors<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result
 /// # Errors
 /// The buffer's.
 #[inline(never)]
-pub fn by_one_cursor<S: Storage>(buf: &mut AppendBuf<S>, values: &Values) -> Result<(), AppendError> {
-    let length = buf.slot()?;
+pub fn by_one_cursor<S: Storage>(buf: &mut AppendBuf<S>, values: &Values<'_>) -> Result<(), AppendError> {
+    let length = buf.begin()?;
     let mut document = buf.reserve(1024)?;
     put_fields!(document, values);
     document.commit();
-    patch(buf, length);
+    buf.end(length);
     Ok(())
 }
+
+/// How a document is built.
+pub type Build<D> = fn(&mut D, &Values<'_>) -> Result<(), AppendError>;
 
 /// Builds the document `times` times, each time from the beginning of the buffer.
 ///
 /// # Errors
 /// What `build` returns.
 #[inline(always)]
-pub fn documents<S: Storage>(
-    buf: &mut AppendBuf<S>,
-    values: &Values,
-    times: u32,
-    build: fn(&mut AppendBuf<S>, &Values) -> Result<(), AppendError>,
-) -> Result<(), AppendError> {
+pub fn documents<D: Document>(document: &mut D, values: &Values<'_>, times: u32, build: Build<D>) -> Result<(), AppendError> {
     for _ in 0..times {
-        buf.clear();
-        build(black_box(buf), black_box(values))?;
+        document.clear();
+        build(black_box(document), black_box(values))?;
     }
     Ok(())
 }
@@ -248,18 +317,22 @@ mod tests {
     use jeton::append::GrowBuf;
 
     use super::*;
+    use crate::originals::buf_builder::{Checked, Split, Whole};
 
     #[test]
     fn the_document_is_the_same_whichever_way_it_is_built() {
-        let build = |build: fn(&mut GrowBuf, &Values) -> Result<(), AppendError>| {
-            let mut buf = GrowBuf::default();
-            documents(&mut buf, &Values::default(), 2, build).expect("room");
-            buf.into_storage().into_vec()
-        };
-        let document = build(by_puts);
+        fn built<D: Document + Default>(build: Build<D>) -> Vec<u8> {
+            let mut document = D::default();
+            documents(&mut document, &Values::default(), 2, build).expect("room");
+            document.bytes().to_vec()
+        }
+        let document = built::<GrowBuf>(by_puts);
         assert_eq!((document.len(), u32::from_le_bytes(document[..4].try_into().expect("four"))), (DOCUMENT, DOCUMENT as u32));
-        assert_eq!(build(by_cursors), document);
-        assert_eq!(build(by_one_cursor), document);
+        assert_eq!(built::<GrowBuf>(by_cursors), document);
+        assert_eq!(built::<GrowBuf>(by_one_cursor), document);
+        assert_eq!(built::<BufBuilder<Whole>>(by_puts), document);
+        assert_eq!(built::<BufBuilder<Checked>>(by_puts), document);
+        assert_eq!(built::<BufBuilder<Split>>(by_puts), document);
     }
 
     #[test]
