@@ -9,30 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use jeton::append::{
-    AppendBuf, AppendError, AppendLog, Array, Heap, LogError, LogWord, Mark, Put, Read, Slice, Storage, grown_capacity,
+use jeton::append::{AppendBuf, AppendError, AppendLog, Array, Heap, LogError, LogWord, Put, Read, Slice, Storage, grown_capacity};
+use jeton_models::spec::{
+    append::{Answer, Bytes, Records},
+    append_calls::{Call, same},
 };
-use jeton_models::spec::append::{Answer, Bytes, Records};
 use proptest::prelude::*;
-
-#[derive(Clone, Debug)]
-enum Call {
-    Put(Vec<u8>),
-    PutNumber(u64, bool),
-    PutString(String),
-    /// Reserve, put a part of it, and commit or not.
-    Cursor {
-        reserved: usize,
-        put: Vec<u8>,
-        commit: bool,
-    },
-    Reserve(usize),
-    Slot,
-    Patch(u32, bool),
-    Mark,
-    Rewind,
-    Clear,
-}
 
 fn bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..most)
@@ -54,78 +36,6 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         1 => Just(Call::Clear),
     ];
     prop::collection::vec(call, 1..60)
-}
-
-/// Runs the calls on a buffer and on a vector of bytes.
-fn same<S: Storage>(storage: S, mut spec: Bytes, calls: &[Call]) -> Result<(), TestCaseError> {
-    let mut buf = AppendBuf::new(storage);
-    let (mut slots, mut marks): (Vec<_>, Vec<(Mark, usize)>) = (Vec::new(), Vec::new());
-    for call in calls {
-        match call {
-            Call::Put(bytes) => prop_assert_eq!(buf.put(bytes), spec.put(bytes)),
-            Call::PutNumber(number, true) => prop_assert_eq!(buf.put_u64_le(*number), spec.put(&number.to_le_bytes())),
-            Call::PutNumber(number, false) => prop_assert_eq!(buf.put_u64_be(*number), spec.put(&number.to_be_bytes())),
-            Call::PutString(string) => {
-                let string = std::ffi::CString::new(string.as_str()).expect("no NUL in it");
-                prop_assert_eq!(buf.put_cstr(&string), spec.put(string.as_bytes_with_nul()));
-            }
-            Call::Cursor { reserved, put, commit } => match (buf.reserve(*reserved), spec.reserve(*reserved)) {
-                (Ok(mut cursor), Ok(())) => {
-                    let first = put.len().min(7);
-                    let mut done = Vec::new();
-                    for part in [&put[..first], &put[first..]] {
-                        let fits = done.len() + part.len() <= *reserved;
-                        let full = AppendError::Full { needed: done.len() + part.len(), cap: *reserved };
-                        prop_assert_eq!(cursor.put(part), if fits { Ok(()) } else { Err(full) });
-                        if fits {
-                            done.extend_from_slice(part);
-                        }
-                        prop_assert_eq!((cursor.len(), cursor.room()), (done.len(), *reserved - done.len()));
-                    }
-                    if *commit {
-                        cursor.commit();
-                        prop_assert_eq!(spec.put(&done), Ok(()));
-                    }
-                }
-                (Err(error), Err(expected)) => prop_assert_eq!(error, expected),
-                (cursor, expected) => prop_assert!(false, "{:?} instead of {:?}", cursor, expected),
-            },
-            Call::Reserve(len) => prop_assert_eq!(buf.reserve(*len).map(drop), spec.reserve(*len)),
-            Call::Slot => match buf.slot::<u32>() {
-                Ok(slot) => {
-                    prop_assert_eq!(slot.start(), spec.bytes.len());
-                    prop_assert_eq!(spec.put(&[0; 4]), Ok(()));
-                    slots.push(slot);
-                }
-                Err(error) => prop_assert_eq!(Err(error), spec.put(&[0; 4])),
-            },
-            Call::Patch(number, little) => {
-                if let Some(slot) = slots.pop() {
-                    let (start, bytes) = (slot.start(), if *little { number.to_le_bytes() } else { number.to_be_bytes() });
-                    let done = if *little { buf.patch_le(slot, *number) } else { buf.patch_be(slot, *number) };
-                    let place = spec.bytes.get_mut(start..start + 4);
-                    prop_assert_eq!(done.is_ok(), place.is_some());
-                    if let Some(place) = place {
-                        place.copy_from_slice(&bytes);
-                    }
-                }
-            }
-            Call::Mark => marks.push((buf.mark(), spec.bytes.len())),
-            Call::Rewind => {
-                if let Some((mark, len)) = marks.pop() {
-                    prop_assert_eq!(buf.rewind(mark).is_ok(), len <= spec.bytes.len());
-                    spec.bytes.truncate(len);
-                }
-            }
-            Call::Clear => {
-                buf.clear();
-                spec.bytes.clear();
-            }
-        }
-        prop_assert_eq!(buf.as_slice(), &spec.bytes[..]);
-        prop_assert_eq!((buf.len(), buf.capacity(), buf.is_empty()), (spec.bytes.len(), spec.capacity(), spec.bytes.is_empty()));
-    }
-    Ok(())
 }
 
 /// A value of a document.
@@ -249,10 +159,10 @@ proptest! {
     #[test]
     fn every_storage_holds_what_a_vector_would(calls in calls(), cap in 0usize..5000) {
         let mut slice = [0; 1500];
-        same(Slice::new(&mut slice), Bytes::fixed(1500), &calls)?;
-        same(Array::<1500>::new(), Bytes::fixed(1500), &calls)?;
-        same(heapless::Vec::<u8, 1500>::new(), Bytes::fixed(1500), &calls)?;
-        same(Heap::with_cap(cap), Bytes::growing(cap), &calls)?;
+        same(Slice::new(&mut slice), Bytes::fixed(1500), &calls);
+        same(Array::<1500>::new(), Bytes::fixed(1500), &calls);
+        same(heapless::Vec::<u8, 1500>::new(), Bytes::fixed(1500), &calls);
+        same(Heap::with_cap(cap), Bytes::growing(cap), &calls);
     }
 
     #[test]
