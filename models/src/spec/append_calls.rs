@@ -71,7 +71,7 @@ pub fn same<S: Storage>(storage: S, mut spec: Bytes, calls: &[Call]) {
                     }
                 }
                 (Err(error), Err(expected)) => assert_eq!(error, expected),
-                (cursor, expected) => assert!(false, "{:?} instead of {:?}", cursor, expected),
+                (cursor, expected) => panic!("{cursor:?} instead of {expected:?}"),
             },
             Call::Reserve(len) => assert_eq!(buf.reserve(*len).map(drop), spec.reserve(*len)),
             Call::Slot => match buf.slot::<u32>() {
