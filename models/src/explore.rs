@@ -47,8 +47,8 @@ impl Way {
     /// The compiler's flags that choose it.
     pub const fn flags(self) -> &'static str {
         match self {
-            Self::Loom => "--cfg jeton_loom",
-            Self::Rmw => "--cfg jeton_loom --cfg jeton_rmw_load",
+            Self::Loom => "--cfg jeton_loom --cfg crossbeam_loom",
+            Self::Rmw => "--cfg jeton_loom --cfg jeton_rmw_load --cfg crossbeam_loom",
             Self::Shuttle => "--cfg jeton_shuttle",
         }
     }

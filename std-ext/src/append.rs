@@ -69,6 +69,8 @@
 //! * MongoDB, SERVER-1272: the split of growing into test and reallocation. Its builder adds 16 KiB to what is needed where doubling is
 //!   not enough; this one takes what is needed.
 mod heap;
+mod segmented;
 
 pub use heap::{GrowBuf, Heap};
 pub use jeton_core::append::*;
+pub use segmented::{Held, LogGrant, LogReader, LogWriter, NextRecord, Position, ReadError, SegmentedError, SegmentedLog};

@@ -1,0 +1,299 @@
+//! The segmented log under every interleaving, with crossbeam-epoch in it: nobody looks at what is freed, no record is lost or read
+//! twice, and nobody sleeps for good beside a record.
+#![cfg(any(jeton_loom, jeton_shuttle))]
+
+mod segmented_log;
+
+use jeton_core::sync::UnsafeCell;
+use jeton_models::explore::{Arc, Model, thread};
+use segmented_log::{
+    EMPTY,
+    Found::{self, End, Nothing, Record, Trimmed},
+    append, beside, cancel, epoch, explore, log, memory, read, read_all, wait,
+};
+
+/// The records that were found.
+fn records(found: &[Found]) -> Vec<u8> {
+    found.iter().filter_map(|found| if let Record(number) = found { Some(*number) } else { None }).collect()
+}
+
+#[test]
+fn a_reader_beside_a_trim_reads_on_or_is_told() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..3);
+        let mut reader = log.reader();
+        let (end, other) = (log.end(), log.clone());
+        let trim = beside(move || other.trim(end));
+        let found = read_all(&mut reader);
+        assert!(
+            [&[Record(0), Record(1), Record(2), Nothing][..], &[Record(0), Trimmed(1), Record(2), Nothing]].contains(&&found[..]),
+            "{found:?}"
+        );
+        assert_eq!(trim(), 2);
+    });
+}
+
+#[test]
+fn a_reader_made_beside_a_trim_begins_where_the_log_begins() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..2);
+        let (end, other) = (log.end(), log.clone());
+        let trim = beside(move || other.trim(end));
+        let mut reader = log.reader();
+        assert!([Record(0), Record(1)].contains(&read(&mut reader)));
+        assert_eq!(trim(), 1);
+        drop(reader);
+        assert_eq!(log.held().listed, 1);
+    });
+}
+
+#[test]
+fn the_last_one_that_leaves_a_trimmed_segment_frees_it() {
+    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..2);
+        let readers = [log.reader(), log.reader()];
+        let end = log.end();
+        let others = readers.map(|mut reader| {
+            beside(move || {
+                assert_eq!(read(&mut reader), Record(0));
+                drop(reader);
+            })
+        });
+        assert_eq!(log.trim(end), 1);
+        others.into_iter().for_each(|other| other());
+    });
+}
+
+#[test]
+fn two_trims_give_up_each_segment_once() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..2);
+        let middle = log.end();
+        append(&log, 2..3);
+        let (end, other) = (log.end(), log.clone());
+        let trim = beside(move || other.trim(middle));
+        let mine = log.trim(end);
+        assert_eq!(mine + trim(), 2);
+        assert_eq!(read_all(&mut log.reader()), [Record(2), Nothing]);
+    });
+}
+
+#[test]
+fn two_producers_link_one_segment_after_the_other() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let other = log.clone();
+        let append_other = beside(move || append(&other, 1..3));
+        append(&log, 3..4);
+        append_other();
+        let found = read_all(&mut log.reader());
+        let order = records(&found);
+        assert!([[0, 1, 2, 3], [0, 1, 3, 2], [0, 3, 1, 2]].contains(&order.as_slice().try_into().expect("four")), "{found:?}");
+        assert_eq!(log.held().listed, 4);
+    });
+}
+
+#[test]
+fn a_reader_comes_into_a_segment_that_is_being_linked() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let mut reader = log.reader();
+        let other = beside(move || append(&log, 1..3));
+        let mut found = read_all(&mut reader);
+        other();
+        found.extend(read_all(&mut reader));
+        assert_eq!(records(&found), [0, 1, 2], "{found:?}");
+    });
+}
+
+#[test]
+fn a_new_writer_beside_a_link_and_a_trim_writes_where_the_log_ends() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let other = log.clone();
+        let link = beside(move || {
+            append(&other, 1..2);
+            other.trim(other.end())
+        });
+        let mut writer = log.writer();
+        writer.append(&[2; 8]).expect("there is memory");
+        assert!(link() >= 1);
+        drop(writer);
+        let found = records(&read_all(&mut log.reader()));
+        assert!([&[1, 2][..], &[2, 1], &[2], &[1]].contains(&&found[..]), "{found:?}");
+    });
+}
+
+#[test]
+fn a_record_comes_before_the_close_or_is_refused() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let other = log.clone();
+        let close = beside(move || other.close());
+        let appended = log.append(&[1; 8]);
+        assert!(close());
+        let expected = if appended.is_ok() { &[Record(0), Record(1), End][..] } else { &[Record(0), End] };
+        assert_eq!(read_all(&mut log.reader()), expected);
+        assert!(log.is_closed() && log.append(&[]).is_err() && !log.close());
+    });
+}
+
+/// Plain memory beside a log.
+struct Data(UnsafeCell<u32>);
+
+// SAFETY: the model below says who may use the cell when; that the log orders this is what it checks.
+unsafe impl Sync for Data {}
+
+#[test]
+fn who_reads_the_end_of_all_segments_sees_what_came_before_the_close() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let data = Arc::new(Data(UnsafeCell::new(0)));
+        let (mut reader, written) = (log.reader(), data.clone());
+        let other = beside(move || {
+            // SAFETY: nobody reads it before this one has closed the log.
+            written.0.with_mut(|data| unsafe { *data = 1 });
+            log.close()
+        });
+        thread::yield_now();
+        if read(&mut reader) == End {
+            // SAFETY: the other thread has closed the log, and writes no more.
+            assert_eq!(data.0.with(|data| unsafe { *data }), 1);
+        }
+        assert!(other());
+    });
+}
+
+#[test]
+fn who_waits_is_woken_by_a_record() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let other = beside(move || append(&log, 0..1));
+        assert_eq!(wait(&mut reader), Record(0));
+        other();
+    });
+}
+
+#[test]
+fn who_waits_is_woken_by_a_record_in_the_next_segment() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let mut reader = log.reader();
+        assert_eq!(read(&mut reader), Record(0));
+        let other = beside(move || append(&log, 1..2));
+        assert_eq!(wait(&mut reader), Record(1));
+        other();
+    });
+}
+
+#[test]
+fn who_waits_is_woken_by_each_of_two_records() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let other = beside(move || {
+            log.append(&[]).expect("there is room");
+            append(&log, 1..2);
+        });
+        assert_eq!(wait(&mut reader), Record(EMPTY));
+        assert_eq!(wait(&mut reader), Record(1));
+        other();
+    });
+}
+
+#[test]
+#[ignore = "long"]
+fn two_who_wait_are_both_woken() {
+    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let mut other_reader = reader.clone();
+        let other = beside(move || assert_eq!(wait(&mut other_reader), Record(0)));
+        let writer = beside(move || append(&log, 0..1));
+        assert_eq!(wait(&mut reader), Record(0));
+        writer();
+        other();
+    });
+}
+
+#[test]
+fn who_waits_is_woken_by_either_of_two_producers() {
+    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let others = [log.clone(), log].map(|log| beside(move || log.append(&[]).expect("there is room")));
+        assert_eq!(wait(&mut reader), Record(EMPTY));
+        others.into_iter().for_each(|other| other());
+    });
+}
+
+#[test]
+fn who_waits_is_woken_by_a_close() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let other = beside(move || log.close());
+        assert_eq!(wait(&mut reader), End);
+        assert!(other());
+    });
+}
+
+#[test]
+fn who_waits_for_a_forgotten_grant_is_woken_by_a_trim() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut writer = log.writer();
+        std::mem::forget(writer.grant(8).expect("there is room"));
+        drop(writer);
+        append(&log, 1..2);
+        let mut reader = log.reader();
+        assert_eq!(read(&mut reader), Nothing);
+        let other = beside(move || log.trim(log.end()));
+        assert_eq!(wait(&mut reader), Trimmed(1));
+        assert_eq!(wait(&mut reader), Record(1));
+        assert_eq!(other(), 1);
+    });
+}
+
+#[test]
+fn who_waits_behind_a_grant_is_woken_by_its_end() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut writer = log.writer();
+        let mut reader = log.reader();
+        let other = beside(move || {
+            drop(writer.grant(0).expect("there is room"));
+            let mut grant = writer.grant(8).expect("there is room");
+            grant.bytes().fill(1);
+            grant.commit();
+        });
+        assert_eq!(wait(&mut reader), Record(1));
+        other();
+    });
+}
+
+#[test]
+fn who_waits_behind_a_lease_is_woken_by_its_end() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut writer = log.leased_writer(8);
+        writer.append(&[]).expect("there is room");
+        append(&log, 1..2);
+        let mut reader = log.reader();
+        assert_eq!(wait(&mut reader), Record(EMPTY));
+        assert_eq!(read(&mut reader), Nothing);
+        let other = beside(move || drop(writer));
+        assert_eq!(wait(&mut reader), Record(1));
+        other();
+    });
+}

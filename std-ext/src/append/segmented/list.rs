@@ -1,0 +1,155 @@
+//! The list of segments: from the oldest one that is kept to the one that is written.
+
+use std::{ptr::NonNull, sync::Arc};
+
+use jeton_core::{ord, sync::AtomicPtr, util::Padded};
+
+use super::{
+    SegmentedError,
+    segment::{Live, Next, Node, Segment, collect, leave},
+};
+use crate::epoch::{self, Guard};
+
+pub(super) struct List {
+    first: Padded<AtomicPtr<Node>>,
+    /// A segment from which links lead to the last one. Never before `first` (G1).
+    last: Padded<AtomicPtr<Node>>,
+    /// Of each segment.
+    pub(super) words: usize,
+    pub(super) live: Arc<Live>,
+}
+
+impl List {
+    /// One empty segment.
+    pub(super) fn new(words: usize) -> Result<Self, SegmentedError> {
+        let live = Arc::new(Live::new());
+        let first = Segment::allocate(0, words, &live)?.as_ptr();
+        Ok(Self { first: Padded::new(AtomicPtr::new(first)), last: Padded::new(AtomicPtr::new(first)), words, live })
+    }
+
+    /// The oldest segment.
+    pub(super) fn first<'g>(&self, _: &'g Guard) -> &'g Node {
+        // Acquire pairs with `trim`: the segment is seen as it was made.
+        let first = self.first.load(ord!("segmented-log-13", Acquire));
+        // SAFETY: G1: never null, and not freed as long as the guard holds.
+        unsafe { &*first }
+    }
+
+    /// The newest segment.
+    pub(super) fn last<'g>(&self, guard: &'g Guard) -> &'g Node {
+        loop {
+            // Acquire pairs with the exchange below: the segment is seen as it was made.
+            let last = self.last.load(ord!("segmented-log-14", Acquire));
+            // SAFETY: G1: never null, not freed as long as the guard holds; and the list does not begin behind it.
+            let (node, next) = unsafe { (&*last, (*last).get().next(guard)) };
+            let Next::Segment(next) = next else { return node };
+            // Helped on by whoever comes first.
+            let next = NonNull::from_ref(next).as_ptr();
+            _ = self.last.compare_exchange(last, next, ord!("segmented-log-15", Release), ord!("segmented-log-16", Relaxed));
+        }
+    }
+
+    /// A segment behind number `number`: the last one, or a new one. No call waits for another one: each links a segment of its own
+    /// if it finds none.
+    pub(super) fn after<'g>(&self, number: u64, guard: &'g Guard) -> Result<&'g Node, SegmentedError> {
+        loop {
+            let last = self.last(guard);
+            let segment = last.get();
+            if segment.number > number {
+                return Ok(last);
+            }
+            // SAFETY: G1: the list does not begin behind the last one.
+            match unsafe { segment.next(guard) } {
+                Next::Closed => return Err(SegmentedError::Closed),
+                Next::Segment(_) => continue,
+                Next::Nothing => {}
+            }
+            // Before sealing, so that a refusal leaves the log as it was.
+            let new = Segment::allocate(segment.number + 1, self.words, &self.live)?;
+            // Before linking: who finds the link has an end of this segment (G3).
+            segment.log.seal();
+            if !segment.link(new) {
+                // SAFETY: nobody else has seen it.
+                unsafe { Segment::free(new) };
+            }
+        }
+    }
+
+    /// Refuses what comes. Whether this call has closed the log.
+    pub(super) fn close(&self, guard: &Guard) -> bool {
+        loop {
+            let last = self.last(guard).get();
+            last.log.seal();
+            if let Some(closed) = last.close() {
+                return closed;
+            }
+        }
+    }
+
+    pub(super) fn is_closed(&self, guard: &Guard) -> bool {
+        // SAFETY: G1: the list does not begin behind the last one.
+        matches!(unsafe { self.last(guard).get().next(guard) }, Next::Closed)
+    }
+
+    /// Takes the segments before number `before` out of the list, the last one never. How many.
+    pub(super) fn trim(&self, before: u64) -> u64 {
+        let guard = epoch::pin();
+        // The list never begins behind this one, so that `last` never leads to one that was taken out.
+        let before = self.last(&guard).get().number.min(before);
+        loop {
+            let first = self.first(&guard);
+            let mut end = first;
+            while end.get().number < before {
+                // SAFETY: G1: `first` is not freed as long as the guard holds, and so none behind it.
+                let Next::Segment(next) = (unsafe { end.get().next(&guard) }) else { break };
+                end = next;
+            }
+            let (from, to) = (NonNull::from_ref(first), NonNull::from_ref(end));
+            if from == to {
+                return 0;
+            }
+            // Release pairs with `first`.
+            let moved = self.first.compare_exchange(
+                from.as_ptr(),
+                to.as_ptr(),
+                ord!("segmented-log-17", Release),
+                ord!("segmented-log-18", Relaxed),
+            );
+            if moved.is_ok() {
+                let count = end.get().number - first.get().number;
+                self.give_up(from, to, &guard);
+                drop(guard);
+                collect();
+                return count;
+            }
+        }
+    }
+
+    /// Ends the list's use of the segments from `from` up to `to`, which this call has taken out of it.
+    fn give_up(&self, mut from: NonNull<Node>, to: NonNull<Node>, guard: &Guard) {
+        while from != to {
+            // SAFETY: the list is still its user; and the guard was there when it began here.
+            let Next::Segment(next) = (unsafe { from.as_ref().get().next(guard) }) else { return };
+            let node = from;
+            from = NonNull::from_ref(next);
+            // SAFETY: the list's user is this call's, since it has moved `first`.
+            unsafe { leave(node) };
+        }
+    }
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        let guard = epoch::pin();
+        let mut node = Some(NonNull::from_ref(self.first(&guard)));
+        while let Some(from) = node {
+            // SAFETY: nobody else has the list any more, which is still a user of all of its segments.
+            let next = unsafe { from.as_ref().get().next(&guard) };
+            node = if let Next::Segment(next) = next { Some(NonNull::from_ref(next)) } else { None };
+            // SAFETY: the list's user, which ends here.
+            unsafe { leave(from) };
+        }
+        drop(guard);
+        collect();
+    }
+}
