@@ -23,22 +23,54 @@ pub mod epoch {
         /// Of the running execution, all of which is in one thread.
         static COLLECTOR: RefCell<Option<Collector>> = const { RefCell::new(None) };
         static RUNNING: Cell<bool> = const { Cell::new(false) };
+        static PLANTED: Cell<Planted> = const { Cell::new(Planted::Nothing) };
     }
     thread_of_model_local! {
         /// Dropped by `leave`, and not when loom's words are no more.
         static HANDLE: RefCell<Option<ManuallyDrop<LocalHandle>>> = RefCell::new(None);
     }
 
-    pub struct Guard(crossbeam_epoch::Guard);
+    /// What is wrong.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Planted {
+        Nothing,
+        /// What is to be freed is freed at once, whoever looks.
+        FreedAtOnce,
+        /// Who looks is not seen by who frees.
+        NoGuard,
+    }
+
+    pub struct Guard(ManuallyDrop<Option<crossbeam_epoch::Guard>>);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            if !is_over() {
+                // SAFETY: dropped here and nowhere else.
+                unsafe { ManuallyDrop::drop(&mut self.0) };
+            }
+        }
+    }
+
+    /// Whether the execution has failed: what is left on the stacks of its threads is not dropped, or that would fail as well.
+    pub fn is_over() -> bool {
+        !RUNNING.get() || std::thread::panicking()
+    }
 
     pub fn pin() -> Guard {
+        if PLANTED.get() == Planted::NoGuard {
+            return Guard(ManuallyDrop::new(None));
+        }
+        Guard(ManuallyDrop::new(Some(pin_really())))
+    }
+
+    fn pin_really() -> crossbeam_epoch::Guard {
         let register =
             || COLLECTOR.with_borrow(|collector| ManuallyDrop::new(collector.as_ref().expect("an execution").register()));
         let guard = HANDLE.with(|handle| handle.borrow_mut().get_or_insert_with(register).pin());
         // On x86 it pins by a compare-and-swap that is a fence as well. loom's is none.
         #[cfg(jeton_loom)]
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
-        Guard(guard)
+        guard
     }
 
     impl Guard {
@@ -51,16 +83,25 @@ pub mod epoch {
                     free();
                 }
             };
-            // SAFETY: as promised to this function.
-            unsafe { self.0.defer_unchecked(free) };
+            match &*self.0 {
+                _ if PLANTED.get() == Planted::FreedAtOnce => free(),
+                // SAFETY: as promised to this function.
+                Some(guard) => unsafe { guard.defer_unchecked(free) },
+                // SAFETY: not at all, in the models of what is wrong.
+                None => unsafe { pin_really().defer_unchecked(free) },
+            }
         }
 
         pub fn flush(&self) {
-            self.0.flush();
+            match &*self.0 {
+                Some(guard) => guard.flush(),
+                None => pin_really().flush(),
+            }
         }
     }
 
-    pub fn begin() {
+    pub fn begin(planted: Planted) {
+        PLANTED.set(planted);
         COLLECTOR.set(Some(Collector::new()));
         RUNNING.set(true);
     }
@@ -123,9 +164,9 @@ pub mod memory {
         SEGMENTS.set(0);
     }
 
-    /// How many segments are not freed.
-    pub fn segments() -> usize {
-        SEGMENTS.get()
+    /// At its end.
+    pub fn end() {
+        assert_eq!(SEGMENTS.get(), 0, "segments that nobody frees");
     }
 
     impl<T: 'static> Block<T> {
@@ -239,12 +280,13 @@ pub mod cancel {
 }
 
 use std::{
+    mem::ManuallyDrop,
     pin::pin,
     task::{Context, Poll, Wake, Waker},
 };
 
 use jeton_core::append::Read;
-use jeton_models::explore::{self, Model, note, thread};
+use jeton_models::explore::{self, Model, Seeded, note, thread};
 #[cfg(jeton_loom)]
 use loom::sync::{Condvar, Mutex};
 #[cfg(jeton_shuttle)]
@@ -262,16 +304,25 @@ impl Drop for Running {
 
 /// Explores a program with logs. At its end, when all threads are joined and all is dropped, every segment must be freed.
 pub fn explore(model: Model, program: impl Fn() + Send + Sync + 'static) {
-    explore::explore(model, move || execute(&program));
+    explore::explore(model, move || execute(epoch::Planted::Nothing, &program));
 }
 
-pub fn execute(program: &impl Fn()) {
+/// Finds what is planted into a program with logs.
+#[track_caller]
+pub fn find(seeded: Seeded<'_>, planted: epoch::Planted, program: impl Fn() + Send + Sync + 'static) {
+    // The name of the test, by which its report is known, is that of this thread.
+    explore::find(seeded, move || execute(planted, &program));
+    epoch::over();
+}
+
+/// One execution.
+fn execute(planted: epoch::Planted, program: &impl Fn()) {
     memory::begin();
-    epoch::begin();
+    epoch::begin(planted);
     let _running = Running;
     program();
     epoch::end();
-    assert_eq!(memory::segments(), 0, "segments that nobody frees");
+    memory::end();
 }
 
 /// A log of segments that have room for one record of 8 bytes each.
@@ -370,4 +421,56 @@ pub fn wait(reader: &mut LogReader) -> Found {
         }
         *woken = false;
     }
+}
+
+/// What is dropped unless the execution has failed.
+struct Kept<T>(ManuallyDrop<T>);
+
+impl<T> Kept<T> {
+    fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+}
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if !epoch::is_over() {
+            // SAFETY: dropped here and nowhere else.
+            unsafe { ManuallyDrop::drop(&mut self.0) };
+        }
+    }
+}
+
+/// A reader that reads on beside a trim.
+pub fn read_beside_trim() {
+    let log = Kept::new(log());
+    append(&log.0, 0..3);
+    let mut reader = Kept::new(log.0.reader());
+    let (end, other) = (log.0.end(), Kept::new(SegmentedLog::clone(&log.0)));
+    let trim = beside(move || other.0.trim(end));
+    let found = read_all(&mut reader.0);
+    let skips = [Found::Record(0), Found::Trimmed(1), Found::Record(2), Found::Nothing];
+    assert!(
+        [&[Found::Record(0), Found::Record(1), Found::Record(2), Found::Nothing][..], &skips].contains(&&found[..]),
+        "{found:?}"
+    );
+    assert_eq!(trim(), 2);
+}
+
+/// A reader that comes beside a trim.
+pub fn come_beside_trim() {
+    let log = Kept::new(log());
+    append(&log.0, 0..2);
+    let (end, other) = (log.0.end(), Kept::new(SegmentedLog::clone(&log.0)));
+    let trim = beside(move || other.0.trim(end));
+    let mut reader = Kept::new(log.0.reader());
+    assert!([Found::Record(0), Found::Record(1)].contains(&read(&mut reader.0)));
+    assert_eq!(trim(), 1);
+    drop(reader);
+    assert_eq!(log.0.held().listed, 1);
+}
+
+/// One poll of a future that is dropped then: whether it was ready.
+pub fn poll_once(reader: &mut LogReader) -> bool {
+    pin!(reader.next_record()).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
 }
