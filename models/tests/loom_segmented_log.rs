@@ -161,6 +161,26 @@ fn who_reads_the_end_of_all_segments_sees_what_came_before_the_close() {
 }
 
 #[test]
+fn who_is_refused_by_a_closed_log_sees_what_came_before_the_close() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let data = Arc::new(Data(UnsafeCell::new(0)));
+        let (other, written) = (log.clone(), data.clone());
+        let close = beside(move || {
+            // SAFETY: nobody reads it before this one closes the log.
+            written.0.with_mut(|data| unsafe { *data = 1 });
+            other.close()
+        });
+        if log.append(&[1; 8]).is_err() {
+            // SAFETY: the other thread is about to close the log, and writes no more.
+            assert_eq!(data.0.with(|data| unsafe { *data }), 1);
+        }
+        assert!(close());
+    });
+}
+
+#[test]
 fn who_waits_is_woken_by_a_record() {
     explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
         let log = log();
@@ -295,5 +315,34 @@ fn a_source_that_another_reader_has_made_is_seen_whole() {
         let others = readers.map(|mut reader| beside(move || poll_once(&mut reader)));
         others.into_iter().for_each(|other| assert!(!other()));
         drop(log);
+    });
+}
+
+#[test]
+fn a_source_in_the_place_of_another_one_is_seen_whole() {
+    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let writers = [log.writer(), log.writer()];
+        assert!(!poll_once(&mut reader));
+        let others = writers.map(|mut writer| beside(move || drop(writer.grant(0).expect("there is room"))));
+        assert!(!poll_once(&mut reader));
+        others.into_iter().for_each(|other| other());
+    });
+}
+
+#[test]
+fn a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let other = log.clone();
+        let link = beside(move || {
+            append(&other, 1..2);
+            other.trim(other.end())
+        });
+        let mut reader = log.reader();
+        assert!([Record(0), Record(1)].contains(&read(&mut reader)));
+        assert_eq!(link(), 1);
     });
 }

@@ -120,6 +120,7 @@
 //!   next call, the grant as long as it borrows the writer, the lease until the writer goes on.
 //! * **G5** Every change of a log that a reader could wait for is followed by a look at `signal`; who waits is told by the source that it has found
 //!   there, and looks at the log after that.
+//! * **G6** Who has seen the mark *closing* links no segment; it closes the log itself.
 //!
 //! # 6. Orderings
 //!
@@ -130,24 +131,24 @@
 //! | segmented-log-1 | `Live::segments`: load | Relaxed | nothing: a statistic | – | nothing weaker |
 //! | segmented-log-2 | `Segment::allocate`: fetch_add | Relaxed | nothing: a statistic | – | nothing weaker |
 //! | segmented-log-3 | `Segment::free`: fetch_add of −1 | Relaxed | nothing: a statistic | – | nothing weaker |
-//! | segmented-log-4 | `Segment::next`: load of the link | Acquire | segmented-log-5 | the next segment is read before it is made; the end, before what came before the close | `a_reader_comes_into_a_segment_that_is_being_linked` |
-//! | segmented-log-5 | `set_next`: compare-and-swap, success | Release | segmented-log-4 | as segmented-log-4 | `a_reader_comes_into_a_segment_that_is_being_linked` |
+//! | segmented-log-4 | `Segment::next`: load of the link | Acquire | segmented-log-5 | the next segment is written before it is made; the end is read before what came before the close | `two_producers_link_one_segment_after_the_other` |
+//! | segmented-log-5 | `set_next`: compare-and-swap, success | Release | segmented-log-4 | as segmented-log-4 | `two_producers_link_one_segment_after_the_other` |
 //! | segmented-log-6 | `set_next`: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | segmented-log-7 | `enter`: load of the users | Acquire | segmented-log-11 | no more than time: who finds no user may find an old `first` once more | argued: a segment without users is not entered whatever is seen beside it; the next look at `first` comes to the new value sooner or later |
 //! | segmented-log-8 | `enter`: compare-and-swap, success | Relaxed | nothing: it is found by pointers that are acquired, and indivisible (G2) | – | nothing weaker |
 //! | segmented-log-9 | `enter`: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | segmented-log-10 | `leave`: load of the users | Relaxed | nothing: the compare-and-swap decides | – | nothing weaker |
-//! | segmented-log-11 | `leave`: compare-and-swap, success | AcqRel | itself in other threads | the segment is freed before others have left it | `the_last_one_that_leaves_a_trimmed_segment_frees_it` |
+//! | segmented-log-11 | `leave`: compare-and-swap, success | Release | the fence by which crossbeam-epoch takes over what the last user gives it | the segment is freed before others have left it | `the_last_one_that_leaves_a_trimmed_segment_frees_it` |
 //! | segmented-log-12 | `leave`: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
-//! | segmented-log-13 | `first`: load | Acquire | segmented-log-17 | the segment is read before it is made | `a_reader_made_beside_a_trim_begins_where_the_log_begins` |
+//! | segmented-log-13 | `first`: load | Acquire | segmented-log-17 | the segment is read before it is made | `a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole` |
 //! | segmented-log-14 | `last`: load | Acquire | segmented-log-15 | as segmented-log-13 | `two_producers_link_one_segment_after_the_other` |
 //! | segmented-log-15 | `last`: compare-and-swap, success | Release | segmented-log-14 | as segmented-log-13 | `two_producers_link_one_segment_after_the_other` |
 //! | segmented-log-16 | `last`: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
-//! | segmented-log-17 | `trim`: compare-and-swap of `first`, success | Release | segmented-log-13 | as segmented-log-13 | `a_reader_made_beside_a_trim_begins_where_the_log_begins` |
+//! | segmented-log-17 | `trim`: compare-and-swap of `first`, success | Release | segmented-log-13 | as segmented-log-13 | `a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole` |
 //! | segmented-log-18 | `trim`: compare-and-swap of `first`, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | segmented-log-19 | `wake`: fence | SeqCst | segmented-log-27 | a reader sleeps beside a record | `who_waits_is_woken_by_a_record` |
 //! | segmented-log-20 | `wake`: load of the signal | Relaxed | nothing: the fence orders it | – | nothing weaker |
-//! | segmented-log-21 | `wake_all`: load of the signal | Acquire | segmented-log-25 | the source is read before it is made | `who_waits_is_woken_by_a_record` |
+//! | segmented-log-21 | `wake_all`: load of the signal | Acquire | segmented-log-25 | the source is read before it is made | `a_source_in_the_place_of_another_one_is_seen_whole` |
 //! | segmented-log-22 | `wake_all`: compare-and-swap, success | Relaxed | nothing: it is the pointer that was acquired | – | nothing weaker |
 //! | segmented-log-23 | `wake_all`: compare-and-swap, failure | Relaxed | nothing: another call wakes | – | nothing weaker |
 //! | segmented-log-24 | `next_wake`: load of the signal | Acquire | segmented-log-25 | as segmented-log-21 | `a_source_that_another_reader_has_made_is_seen_whole` |
@@ -155,6 +156,8 @@
 //! | segmented-log-26 | `next_wake`: compare-and-swap, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | segmented-log-27 | `settled`: fence | SeqCst | segmented-log-19 | as segmented-log-19 | `who_waits_is_woken_by_a_record` |
 //! | segmented-log-28 | drop of a log: load of the signal | Relaxed | nothing: nobody else has it | – | nothing weaker |
+//! | segmented-log-29 | `after`: load of the mark *closing* | Acquire | segmented-log-30 | who is refused does not see what came before the close | `who_is_refused_by_a_closed_log_sees_what_came_before_the_close` |
+//! | segmented-log-30 | `close`: fetch_or of the mark *closing* | Release | segmented-log-29 | as segmented-log-29 | `who_is_refused_by_a_closed_log_sees_what_came_before_the_close` |
 //!
 //! # 7. Progress and linearization
 //!
@@ -167,7 +170,7 @@
 //! | commit, drop of a grant or a writer | wait-free, but for waking and for freeing the segment | as the core's |
 //! | `LogReader::read` | lock-free: it tries again if the segment that it goes to has been trimmed meanwhile | a record: as the core's; `End`: segmented-log-4; `Trimmed`: segmented-log-13 |
 //! | `trim` | lock-free | segmented-log-17 |
-//! | `close` | lock-free: goes on to a segment that was linked meanwhile | segmented-log-5 |
+//! | `close` | lock-free: each producer links one segment at most before it sees the mark | segmented-log-5 |
 //! | `reader`, `writer`, `held`, `end`, `is_closed` | lock-free | – |
 //! | `wait`, `next_record` | blocking | as `read` |
 //!
@@ -194,6 +197,8 @@
 //! * A count of users does not save a reader that is just about to count: it may find the segment freed, and a count that rises from zero is a
 //!   segment that is freed under a reader. The guard covers the one, the test for zero the other.
 //! * Waking is a set of registrations that is used once, with callbacks outside of any lock. That was there already: it is a cancel source.
+//! * Closing needs a mark before it seals. Without it a closer and one producer can go on for ever: one seals the last segment, the other one links
+//!   a new one behind it. shuttle found that, by not coming to an end.
 //! * Trimming must wake readers as well: one that waits for a forgotten grant waits for something that is gone.
 //!
 //! # 10. References

@@ -42,7 +42,7 @@ pub use writer::{LogGrant, LogWriter};
 ///
 /// # Ordering
 /// Whatever the producer of a record did before committing it is visible to whoever reads it; whatever was done before
-/// [`close`](Self::close) is visible to whoever reads the end.
+/// [`close`](Self::close) is visible to whoever reads the end, or is refused.
 ///
 /// # Examples
 /// ```

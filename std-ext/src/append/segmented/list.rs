@@ -2,7 +2,11 @@
 
 use std::{ptr::NonNull, sync::Arc};
 
-use jeton_core::{ord, sync::AtomicPtr, util::Padded};
+use jeton_core::{
+    ord,
+    sync::{AtomicPtr, AtomicU32},
+    util::Padded,
+};
 
 use super::{
     SegmentedError,
@@ -14,6 +18,8 @@ pub(super) struct List {
     first: Padded<AtomicPtr<Node>>,
     /// A segment from which links lead to the last one. Never before `first` (G1).
     last: Padded<AtomicPtr<Node>>,
+    /// 1 once somebody has begun to close the log: from then on who comes to its end closes it (G6).
+    closing: AtomicU32,
     /// Of each segment.
     pub(super) words: usize,
     pub(super) live: Arc<Live>,
@@ -24,7 +30,8 @@ impl List {
     pub(super) fn new(words: usize) -> Result<Self, SegmentedError> {
         let live = Arc::new(Live::new());
         let first = Segment::allocate(0, words, &live)?.as_ptr();
-        Ok(Self { first: Padded::new(AtomicPtr::new(first)), last: Padded::new(AtomicPtr::new(first)), words, live })
+        let [first, last] = [first; 2].map(|segment| Padded::new(AtomicPtr::new(segment)));
+        Ok(Self { first, last, closing: AtomicU32::new(0), words, live })
     }
 
     /// The oldest segment.
@@ -64,6 +71,11 @@ impl List {
                 Next::Segment(_) => continue,
                 Next::Nothing => {}
             }
+            // Acquire pairs with `close`: who is refused sees what came before it.
+            if self.closing.load(ord!("segmented-log-29", Acquire)) != 0 {
+                self.end(guard);
+                return Err(SegmentedError::Closed);
+            }
             // Before sealing, so that a refusal leaves the log as it was.
             let new = Segment::allocate(segment.number + 1, self.words, &self.live)?;
             // Before linking: who finds the link has an end of this segment (G3).
@@ -77,11 +89,19 @@ impl List {
 
     /// Refuses what comes. Whether this call has closed the log.
     pub(super) fn close(&self, guard: &Guard) -> bool {
+        // First, so that nobody links one segment after the other before this call, for ever. Release pairs with `after`.
+        let closing = self.closing.fetch_or(1, ord!("segmented-log-30", Release));
+        self.end(guard);
+        closing == 0
+    }
+
+    /// Seals the last segment, and says that it is the last one.
+    fn end(&self, guard: &Guard) {
         loop {
             let last = self.last(guard).get();
             last.log.seal();
-            if let Some(closed) = last.close() {
-                return closed;
+            if last.close() {
+                return;
             }
         }
     }

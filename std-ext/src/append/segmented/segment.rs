@@ -110,11 +110,11 @@ impl Segment {
         self.set_next(next.as_ptr()).is_ok()
     }
 
-    /// Closes the log behind this segment: whether this call has, or `None` if there is another segment.
-    pub(super) fn close(&self) -> Option<bool> {
+    /// Closes the log behind this segment. No if there is another segment.
+    pub(super) fn close(&self) -> bool {
         match self.set_next(closed()) {
-            Ok(_) => Some(true),
-            Err(found) => (found == closed()).then_some(false),
+            Ok(_) => true,
+            Err(found) => found == closed(),
         }
     }
 
@@ -149,11 +149,11 @@ impl Segment {
     fn leave(&self) -> bool {
         let mut users = self.users.load(ord!("segmented-log-10", Relaxed));
         while users != u32::MAX {
-            // Release: what this user has done comes before the end; Acquire: so has what all others have done.
+            // Release pairs with the fence by which crossbeam-epoch takes over what is to be freed: what all users have done comes before.
             let left = self.users.compare_exchange_weak(
                 users,
                 users - 1,
-                ord!("segmented-log-11", AcqRel),
+                ord!("segmented-log-11", Release),
                 ord!("segmented-log-12", Relaxed),
             );
             match left {
