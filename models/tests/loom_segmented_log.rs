@@ -346,3 +346,20 @@ fn a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole() {
         assert_eq!(link(), 1);
     });
 }
+
+#[test]
+fn a_reader_sees_whole_what_one_thread_has_linked_and_another_one_made_the_first() {
+    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+        let log = log();
+        append(&log, 0..1);
+        let end = log.end();
+        let [linker, trimmer] = [log.clone(), log.clone()];
+        let link = beside(move || append(&linker, 1..2));
+        let trim = beside(move || trimmer.trim(trimmer.end()));
+        let mut reader = log.reader();
+        assert!([Record(0), Record(1), Nothing].contains(&read(&mut reader)));
+        link();
+        trim();
+        assert!(log.end() > end);
+    });
+}

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
 //! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
-//! | build messages, in memory that grows or not; write one log from many threads | [`append`] |
+//! | build messages, in memory that grows or not; write one log from many threads, with or without an end | [`append`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //!
 //! ```

@@ -172,7 +172,11 @@ pub mod memory {
     impl<T: 'static> Block<T> {
         pub fn allocate(value: T) -> Result<NonNull<Self>, T> {
             count::<T>(1);
-            Ok(NonNull::from(Box::leak(Box::new(Self { there: UnsafeCell::new(true), value }))))
+            let block = Self { there: UnsafeCell::new(false), value };
+            // Written, so that whoever looks before this is seen to be made is found as well.
+            // SAFETY: nobody else has it.
+            block.there.with_mut(|there| unsafe { *there = true });
+            Ok(NonNull::from(Box::leak(Box::new(block))))
         }
 
         pub fn get(&self) -> &T {

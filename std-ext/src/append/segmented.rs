@@ -44,6 +44,9 @@ pub use writer::{LogGrant, LogWriter};
 /// Whatever the producer of a record did before committing it is visible to whoever reads it; whatever was done before
 /// [`close`](Self::close) is visible to whoever reads the end, or is refused.
 ///
+/// # Panics
+/// If a waker panics, the call that wakes does, after it has done its work and has woken all the others. No other call panics.
+///
 /// # Examples
 /// ```
 /// use std::thread;
@@ -139,7 +142,7 @@ impl SegmentedLog {
     /// What producers have already can still be committed: grants, and what fits into a lease's chunk. A reader comes to the
     /// [end](ReadError::End) once they have given it up.
     pub fn close(&self) -> bool {
-        let closed = self.0.list.close(&epoch::pin());
+        let closed = self.0.list.close();
         self.0.signal.wake();
         closed
     }

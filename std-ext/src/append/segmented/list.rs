@@ -88,10 +88,10 @@ impl List {
     }
 
     /// Refuses what comes. Whether this call has closed the log.
-    pub(super) fn close(&self, guard: &Guard) -> bool {
+    pub(super) fn close(&self) -> bool {
         // First, so that nobody links one segment after the other before this call, for ever. Release pairs with `after`.
         let closing = self.closing.fetch_or(1, ord!("segmented-log-30", Release));
-        self.end(guard);
+        self.end(&epoch::pin());
         closing == 0
     }
 

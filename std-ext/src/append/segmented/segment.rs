@@ -18,6 +18,9 @@ use crate::epoch::{self, Guard};
 /// A segment where it lies.
 pub(super) type Node = Block<Segment>;
 
+#[cfg(all(target_arch = "x86_64", not(any(jeton_loom, jeton_shuttle))))]
+const _: () = assert!(size_of::<Node>() == 384, "as the page says");
+
 /// Words on the heap.
 pub(super) struct HeapWords(Box<[LogWord]>);
 
@@ -149,7 +152,7 @@ impl Segment {
     fn leave(&self) -> bool {
         let mut users = self.users.load(ord!("segmented-log-10", Relaxed));
         while users != u32::MAX {
-            // Release pairs with the fence by which crossbeam-epoch takes over what is to be freed: what all users have done comes before.
+            // Release pairs with the load below: what all users have done comes before the end.
             let left = self.users.compare_exchange_weak(
                 users,
                 users - 1,
@@ -157,7 +160,12 @@ impl Segment {
                 ord!("segmented-log-12", Relaxed),
             );
             match left {
-                Ok(_) => return users == 1,
+                Ok(1) => {
+                    // Acquire pairs with the exchange in the others.
+                    self.users.load(ord!("segmented-log-31", Acquire));
+                    return true;
+                }
+                Ok(_) => return false,
                 Err(found) => users = found,
             }
         }
