@@ -16,7 +16,7 @@ mod run;
 #[cfg(jeton_loom)]
 pub use loom::{sync::Arc, thread};
 #[cfg(any(jeton_loom, jeton_shuttle))]
-pub use run::{Model, Seeded, explore, find};
+pub use run::{Model, Seeded, explore, explore_bounded, find};
 #[cfg(jeton_shuttle)]
 pub use shuttle::{sync::Arc, thread};
 

@@ -28,6 +28,7 @@ pub mod epoch {
     thread_of_model_local! {
         /// Dropped by `leave`, and not when loom's words are no more.
         static HANDLE: RefCell<Option<ManuallyDrop<LocalHandle>>> = RefCell::new(None);
+        static YIELDS: Cell<u32> = Cell::new(0);
     }
 
     /// What is wrong.
@@ -60,7 +61,18 @@ pub mod epoch {
         if PLANTED.get() == Planted::NoGuard {
             return Guard(ManuallyDrop::new(None));
         }
-        Guard(ManuallyDrop::new(Some(pin_really())))
+        let guard = pin_really();
+        (0..YIELDS.with(Cell::get)).for_each(|_| jeton_models::explore::thread::yield_now());
+        Guard(ManuallyDrop::new(Some(guard)))
+    }
+
+    /// Lets others go so far as they can, so many times, between the guards of `work` and what is looked at under them. loom does not
+    /// come to think of that: see the shim, on loads before a compare-and-swap.
+    pub fn slowly<R>(yields: u32, work: impl FnOnce() -> R) -> R {
+        YIELDS.with(|slow| slow.set(yields));
+        let result = work();
+        YIELDS.with(|slow| slow.set(0));
+        result
     }
 
     fn pin_really() -> crossbeam_epoch::Guard {
@@ -172,11 +184,7 @@ pub mod memory {
     impl<T: 'static> Block<T> {
         pub fn allocate(value: T) -> Result<NonNull<Self>, T> {
             count::<T>(1);
-            let block = Self { there: UnsafeCell::new(false), value };
-            // Written, so that whoever looks before this is seen to be made is found as well.
-            // SAFETY: nobody else has it.
-            block.there.with_mut(|there| unsafe { *there = true });
-            Ok(NonNull::from(Box::leak(Box::new(block))))
+            Ok(NonNull::from(Box::leak(Box::new(Self { there: UnsafeCell::new(true), value }))))
         }
 
         pub fn get(&self) -> &T {
@@ -307,8 +315,15 @@ impl Drop for Running {
 }
 
 /// Explores a program with logs. At its end, when all threads are joined and all is dropped, every segment must be freed.
+///
+/// At most two preemptions, since crossbeam-epoch takes many steps of its own.
 pub fn explore(model: Model, program: impl Fn() + Send + Sync + 'static) {
-    explore::explore(model, move || execute(epoch::Planted::Nothing, &program));
+    explore_bounded(2, model, program);
+}
+
+/// The same with another bound.
+pub fn explore_bounded(preemptions: usize, model: Model, program: impl Fn() + Send + Sync + 'static) {
+    explore::explore_bounded(preemptions, model, move || execute(epoch::Planted::Nothing, &program));
 }
 
 /// Finds what is planted into a program with logs.
