@@ -1,5 +1,6 @@
 //! Every step on the road to a segmented log but the right ones is wrong, and must be found by the checkers that its first lines name. So must
 //! a use after free that is planted into the log itself: loom sees what crossbeam-epoch does.
+//! (shuttle does not, and takes long to come between two steps that it does see.)
 #![cfg(any(jeton_loom, jeton_shuttle))]
 
 mod segmented_log;
@@ -11,11 +12,9 @@ use jeton_models::{
         s1_count_only, s2_count_from_zero, s3_guard_and_count, s4_look_then_register, s5_look_again, s6_fences,
     },
 };
-use segmented_log::{
-    cancel, come_beside_trim,
-    epoch::{self, Planted},
-    memory, read_beside_trim,
-};
+use segmented_log::{cancel, epoch, memory};
+#[cfg(jeton_loom)]
+use segmented_log::{come_beside_trim, epoch::Planted, read_beside_trim};
 
 #[test]
 fn s1_count_only() {
@@ -48,21 +47,25 @@ fn s6_fences() {
 }
 
 #[test]
+#[cfg(jeton_loom)]
 fn what_is_freed_at_once_is_found_by_a_reader_that_reads_on() {
-    segmented_log::find(Seeded { threads: 2, found_by: &Way::ALL }, Planted::FreedAtOnce, read_beside_trim);
+    segmented_log::find(Seeded { threads: 2, found_by: &[Way::Loom, Way::Rmw] }, Planted::FreedAtOnce, read_beside_trim);
 }
 
 #[test]
+#[cfg(jeton_loom)]
 fn what_is_freed_at_once_is_found_by_a_reader_that_comes() {
-    segmented_log::find(Seeded { threads: 2, found_by: &Way::ALL }, Planted::FreedAtOnce, come_beside_trim);
+    segmented_log::find(Seeded { threads: 2, found_by: &[Way::Loom, Way::Rmw] }, Planted::FreedAtOnce, come_beside_trim);
 }
 
 #[test]
+#[cfg(jeton_loom)]
 fn a_look_without_a_guard_is_found_by_a_reader_that_reads_on() {
     segmented_log::find(Seeded { threads: 2, found_by: &[Way::Loom, Way::Rmw] }, Planted::NoGuard, read_beside_trim);
 }
 
 #[test]
+#[cfg(jeton_loom)]
 fn a_look_without_a_guard_is_found_by_a_reader_that_comes() {
     segmented_log::find(Seeded { threads: 2, found_by: &[Way::Loom, Way::Rmw] }, Planted::NoGuard, come_beside_trim);
 }

@@ -2,6 +2,7 @@
 //!
 //! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
 //! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
+//! `stress --only NAME…` runs these tests, and `stress --except NAME…` the others.
 
 use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, sync::Arc, thread, time::Duration};
 
@@ -356,12 +357,21 @@ fn main() -> ExitCode {
         ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
         ("threads_make_cancel_and_drop_one_tree", threads_make_cancel_and_drop_one_tree),
     ];
-    let chosen: Vec<Test> = match arguments.iter().position(|argument| argument == "--broken") {
-        Some(at) => broken.into_iter().filter(|(name, _)| arguments.get(at + 1).is_some_and(|step| step == name)).collect(),
-        None => tests.to_vec(),
+    let named = |option: &str| Some(&arguments[1..]).filter(|_| arguments.first().is_some_and(|first| first == option));
+    let is_in = |names: &[String], test: &Test| names.iter().any(|name| name == test.0);
+    let chosen: Vec<Test> = if let Some(names) = named("--broken") {
+        broken.into_iter().filter(|test| is_in(names, test)).collect()
+    } else if let Some(names) = named("--only") {
+        tests.into_iter().filter(|test| is_in(names, test)).collect()
+    } else if let Some(names) = named("--except") {
+        // A name that is none would leave nothing out.
+        let rest = tests.into_iter().filter(|test| !is_in(names, test)).collect::<Vec<_>>();
+        if rest.len() + names.len() == tests.len() { rest } else { Vec::new() }
+    } else {
+        tests.to_vec()
     };
     if chosen.is_empty() {
-        eprintln!("--broken takes s3_relaxed_push or s4_relaxed_pop");
+        eprintln!("--broken takes s3_relaxed_push or s4_relaxed_pop; --only and --except take names of tests");
         return ExitCode::from(2);
     }
     for (name, test) in &chosen {

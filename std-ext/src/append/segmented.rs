@@ -111,10 +111,10 @@ impl SegmentedLog {
     pub fn append(&self, bytes: &[u8]) -> Result<(), SegmentedError> {
         let shared = &*self.0;
         let guard = epoch::pin();
-        let mut last = shared.list.last(&guard).get();
+        let mut last = shared.list.last(&guard);
         while last.log.append(bytes).is_err() {
             shared.check(bytes.len(), 1)?;
-            last = shared.list.after(last.number, &guard)?.get();
+            last = shared.list.after(last.number, &guard)?;
         }
         drop(guard);
         shared.signal.wake();
@@ -154,7 +154,7 @@ impl SegmentedLog {
 
     /// The place before the segment that is written now: trimming there keeps no other one.
     pub fn end(&self) -> Position {
-        Position(self.0.list.last(&epoch::pin()).get().number)
+        Position(self.0.list.last(&epoch::pin()).number)
     }
 
     /// Gives up all segments before `position`, but for the last one of the log; how many. Lock-free.
@@ -177,8 +177,8 @@ impl SegmentedLog {
         let list = &self.0.list;
         let guard = epoch::pin();
         // Numbers only rise: the first one first.
-        let first = list.first(&guard).get().number;
-        let listed = list.last(&guard).get().number - first + 1;
+        let first = list.first(&guard).number;
+        let listed = list.last(&guard).number - first + 1;
         let segments = u64::from(list.live.segments());
         Held { segments, listed, bytes: segments * (list.words as u64 * 4) }
     }

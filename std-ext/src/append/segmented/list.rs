@@ -10,7 +10,7 @@ use jeton_core::{
 
 use super::{
     SegmentedError,
-    segment::{Live, Next, Node, Segment, collect, leave},
+    segment::{Live, Next, Node, Seen, Segment, collect, leave},
 };
 use crate::epoch::{self, Guard};
 
@@ -35,38 +35,38 @@ impl List {
     }
 
     /// The oldest segment.
-    pub(super) fn first<'g>(&self, _: &'g Guard) -> &'g Node {
+    pub(super) fn first<'g>(&self, guard: &'g Guard) -> Seen<'g> {
         // Acquire pairs with `trim`: the segment is seen as it was made.
         let first = self.first.load(ord!("segmented-log-13", Acquire));
         // SAFETY: G1: never null, and not freed as long as the guard holds.
-        unsafe { &*first }
+        unsafe { Seen::new(NonNull::new_unchecked(first), guard) }
     }
 
     /// The newest segment.
-    pub(super) fn last<'g>(&self, guard: &'g Guard) -> &'g Node {
+    pub(super) fn last<'g>(&self, guard: &'g Guard) -> Seen<'g> {
         loop {
             // Acquire pairs with the exchange below: the segment is seen as it was made.
             let last = self.last.load(ord!("segmented-log-14", Acquire));
-            // SAFETY: G1: never null, not freed as long as the guard holds; and the list does not begin behind it.
-            let (node, next) = unsafe { (&*last, (*last).get().next(guard)) };
-            let Next::Segment(next) = next else { return node };
+            // SAFETY: G1: never null, and not freed as long as the guard holds.
+            let seen = unsafe { Seen::new(NonNull::new_unchecked(last), guard) };
+            // SAFETY: G1: the list does not begin behind the last one.
+            let Next::Segment(next) = (unsafe { seen.next(guard) }) else { return seen };
             // Helped on by whoever comes first.
-            let next = NonNull::from_ref(next).as_ptr();
+            let next = next.node().as_ptr();
             _ = self.last.compare_exchange(last, next, ord!("segmented-log-15", Release), ord!("segmented-log-16", Relaxed));
         }
     }
 
     /// A segment behind number `number`: the last one, or a new one. No call waits for another one: each links a segment of its own
     /// if it finds none.
-    pub(super) fn after<'g>(&self, number: u64, guard: &'g Guard) -> Result<&'g Node, SegmentedError> {
+    pub(super) fn after<'g>(&self, number: u64, guard: &'g Guard) -> Result<Seen<'g>, SegmentedError> {
         loop {
             let last = self.last(guard);
-            let segment = last.get();
-            if segment.number > number {
+            if last.number > number {
                 return Ok(last);
             }
             // SAFETY: G1: the list does not begin behind the last one.
-            match unsafe { segment.next(guard) } {
+            match unsafe { last.next(guard) } {
                 Next::Closed => return Err(SegmentedError::Closed),
                 Next::Segment(_) => continue,
                 Next::Nothing => {}
@@ -77,10 +77,10 @@ impl List {
                 return Err(SegmentedError::Closed);
             }
             // Before sealing, so that a refusal leaves the log as it was.
-            let new = Segment::allocate(segment.number + 1, self.words, &self.live)?;
+            let new = Segment::allocate(last.number + 1, self.words, &self.live)?;
             // Before linking: who finds the link has an end of this segment (G3).
-            segment.log.seal();
-            if !segment.link(new) {
+            last.log.seal();
+            if !last.link(new) {
                 // SAFETY: nobody else has seen it.
                 unsafe { Segment::free(new) };
             }
@@ -98,7 +98,7 @@ impl List {
     /// Seals the last segment, and says that it is the last one.
     fn end(&self, guard: &Guard) {
         loop {
-            let last = self.last(guard).get();
+            let last = self.last(guard);
             last.log.seal();
             if last.close() {
                 return;
@@ -108,23 +108,23 @@ impl List {
 
     pub(super) fn is_closed(&self, guard: &Guard) -> bool {
         // SAFETY: G1: the list does not begin behind the last one.
-        matches!(unsafe { self.last(guard).get().next(guard) }, Next::Closed)
+        matches!(unsafe { self.last(guard).next(guard) }, Next::Closed)
     }
 
     /// Takes the segments before number `before` out of the list, the last one never. How many.
     pub(super) fn trim(&self, before: u64) -> u64 {
         let guard = epoch::pin();
         // The list never begins behind this one, so that `last` never leads to one that was taken out.
-        let before = self.last(&guard).get().number.min(before);
+        let before = self.last(&guard).number.min(before);
         loop {
             let first = self.first(&guard);
             let mut end = first;
-            while end.get().number < before {
+            while end.number < before {
                 // SAFETY: G1: `first` is not freed as long as the guard holds, and so none behind it.
-                let Next::Segment(next) = (unsafe { end.get().next(&guard) }) else { break };
+                let Next::Segment(next) = (unsafe { end.next(&guard) }) else { break };
                 end = next;
             }
-            let (from, to) = (NonNull::from_ref(first), NonNull::from_ref(end));
+            let (from, to) = (first.node(), end.node());
             if from == to {
                 return 0;
             }
@@ -136,7 +136,7 @@ impl List {
                 ord!("segmented-log-18", Relaxed),
             );
             if moved.is_ok() {
-                let count = end.get().number - first.get().number;
+                let count = end.number - first.number;
                 self.give_up(from, to, &guard);
                 drop(guard);
                 collect();
@@ -151,7 +151,7 @@ impl List {
             // SAFETY: the list is still its user; and the guard was there when it began here.
             let Next::Segment(next) = (unsafe { from.as_ref().get().next(guard) }) else { return };
             let node = from;
-            from = NonNull::from_ref(next);
+            from = next.node();
             // SAFETY: the list's user is this call's, since it has moved `first`.
             unsafe { leave(node) };
         }
@@ -161,11 +161,11 @@ impl List {
 impl Drop for List {
     fn drop(&mut self) {
         let guard = epoch::pin();
-        let mut node = Some(NonNull::from_ref(self.first(&guard)));
+        let mut node = Some(self.first(&guard).node());
         while let Some(from) = node {
             // SAFETY: nobody else has the list any more, which is still a user of all of its segments.
             let next = unsafe { from.as_ref().get().next(&guard) };
-            node = if let Next::Segment(next) = next { Some(NonNull::from_ref(next)) } else { None };
+            node = if let Next::Segment(next) = next { Some(next.node()) } else { None };
             // SAFETY: the list's user, which ends here.
             unsafe { leave(from) };
         }

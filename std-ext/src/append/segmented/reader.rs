@@ -86,7 +86,7 @@ impl LogReader {
             let number = self.pinned.number + 1;
             loop {
                 let mut target = self.log.list.first(&guard);
-                if target.get().number <= number {
+                if target.number <= number {
                     // SAFETY: the list begins at the next segment at the latest, and the guard is older than that.
                     target = match unsafe { self.pinned.next(&guard) } {
                         Next::Nothing => return Ok(Some(Read::Empty)),
@@ -95,7 +95,7 @@ impl LogReader {
                     };
                 }
                 if let Some(pinned) = Pinned::new(target) {
-                    break (pinned, target.get().number - number);
+                    break (pinned, target.number - number);
                 }
                 // Trimmed meanwhile: the list begins further on.
             }
@@ -106,7 +106,7 @@ impl LogReader {
 
     /// Whether the segment that this is in is trimmed.
     fn is_trimmed(&self) -> bool {
-        self.log.list.first(&epoch::pin()).get().number > self.pinned.number
+        self.log.list.first(&epoch::pin()).number > self.pinned.number
     }
 
     /// From a trimmed segment, where a record is that nobody commits, to where the log begins.

@@ -1,6 +1,7 @@
 //! A segment: a log over words on the heap, a link to the next one, and how many use it.
 
 use std::{
+    marker::PhantomData,
     ops::Deref,
     ptr::{self, NonNull},
     sync::Arc,
@@ -62,7 +63,35 @@ pub(super) enum Next<'g> {
     Nothing,
     /// Nothing, for ever.
     Closed,
-    Segment(&'g Node),
+    Segment(Seen<'g>),
+}
+
+/// A segment that is there as long as the guard. It keeps the pointer that the segment will be freed by: a reference is none.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'g> {
+    node: NonNull<Node>,
+    guard: PhantomData<&'g Guard>,
+}
+
+impl<'g> Seen<'g> {
+    /// # Safety
+    /// The segment is not freed as long as the guard is there.
+    pub(super) unsafe fn new(node: NonNull<Node>, _: &'g Guard) -> Self {
+        Self { node, guard: PhantomData }
+    }
+
+    pub(super) fn node(self) -> NonNull<Node> {
+        self.node
+    }
+}
+
+impl Deref for Seen<'_> {
+    type Target = Segment;
+
+    fn deref(&self) -> &Segment {
+        // SAFETY: as promised to `new`.
+        unsafe { self.node.as_ref() }.get()
+    }
 }
 
 /// In the place of a segment's next one: the log is closed.
@@ -98,14 +127,14 @@ impl Segment {
     ///
     /// # Safety
     /// The guard was there when the list still began at or before the next segment (G1).
-    pub(super) unsafe fn next<'g>(&self, _: &'g Guard) -> Next<'g> {
+    pub(super) unsafe fn next<'g>(&self, guard: &'g Guard) -> Next<'g> {
         // Acquire pairs with `set_next`.
         let next = self.next.load(ord!("segmented-log-4", Acquire));
         if next == closed() {
             return Next::Closed;
         }
         // SAFETY: it was linked, and is not freed as long as the guard holds, as promised.
-        unsafe { next.as_ref() }.map_or(Next::Nothing, Next::Segment)
+        NonNull::new(next).map_or(Next::Nothing, |next| Next::Segment(unsafe { Seen::new(next, guard) }))
     }
 
     /// Puts a segment behind this one. No if there is something already.
@@ -206,8 +235,8 @@ unsafe impl Sync for Pinned {}
 
 impl Pinned {
     /// None if the segment was trimmed and left by its last user.
-    pub(super) fn new(node: &Node) -> Option<Self> {
-        node.get().enter().then(|| Self(NonNull::from_ref(node)))
+    pub(super) fn new(seen: Seen<'_>) -> Option<Self> {
+        seen.enter().then_some(Self(seen.node))
     }
 
     /// The log, for as long as this is there, however the compiler takes that.
