@@ -71,7 +71,7 @@ fn history(reads: usize, works: &[Work]) {
 
 #[test]
 fn reads_beside_appends_to_two_segments_are_linearizable() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 780, rmw: 260, shuttle: 63000 }, || {
         history(
             3,
             &[|log, recorder, thread| {
@@ -83,7 +83,7 @@ fn reads_beside_appends_to_two_segments_are_linearizable() {
 
 #[test]
 fn reads_beside_appends_and_a_trim_are_linearizable() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 23000, rmw: 6300, shuttle: 63000 }, || {
         history(
             3,
             &[|log, recorder, thread| {
@@ -96,7 +96,7 @@ fn reads_beside_appends_and_a_trim_are_linearizable() {
 
 #[test]
 fn reads_beside_appends_and_a_close_are_linearizable() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 400, rmw: 250, shuttle: 63000 }, || {
         history(
             3,
             &[|log, recorder, thread| {
@@ -111,7 +111,7 @@ fn reads_beside_appends_and_a_close_are_linearizable() {
 
 #[test]
 fn appends_of_two_threads_and_a_close_are_linearizable() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 3, loom: 14000, rmw: 9600, shuttle: 18000 }, || {
         history(
             0,
             &[

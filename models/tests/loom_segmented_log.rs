@@ -20,12 +20,12 @@ fn records(found: &[Found]) -> Vec<u8> {
 
 #[test]
 fn a_reader_beside_a_trim_reads_on_or_is_told() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, read_beside_trim);
+    explore(Model { threads: 2, loom: 7000, rmw: 8400, shuttle: 63000 }, read_beside_trim);
 }
 
 #[test]
 fn a_reader_made_beside_a_trim_begins_where_the_log_begins() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, come_beside_trim);
+    explore(Model { threads: 2, loom: 83, rmw: 95, shuttle: 4900 }, come_beside_trim);
 }
 
 /// Each of so many others has a reader in the segment that is trimmed here.
@@ -47,18 +47,18 @@ fn leave_beside_trim(others: usize) {
 
 #[test]
 fn the_last_one_that_leaves_a_trimmed_segment_frees_it() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || leave_beside_trim(1));
+    explore(Model { threads: 2, loom: 4800, rmw: 2400, shuttle: 3300 }, || leave_beside_trim(1));
 }
 
 #[test]
 #[ignore = "long"]
 fn the_last_one_of_three_that_leaves_a_trimmed_segment_frees_it() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || leave_beside_trim(2));
+    explore(Model { threads: 3, loom: 43000, rmw: 8400, shuttle: 18000 }, || leave_beside_trim(2));
 }
 
 #[test]
 fn two_trims_give_up_each_segment_once() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 1700, rmw: 2200, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..2);
         let middle = log.end();
@@ -73,7 +73,7 @@ fn two_trims_give_up_each_segment_once() {
 
 #[test]
 fn two_producers_link_one_segment_after_the_other() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 3500, rmw: 630, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let other = log.clone();
@@ -89,7 +89,7 @@ fn two_producers_link_one_segment_after_the_other() {
 
 #[test]
 fn a_reader_comes_into_a_segment_that_is_being_linked() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 11, rmw: 57, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let mut reader = log.reader();
@@ -103,7 +103,7 @@ fn a_reader_comes_into_a_segment_that_is_being_linked() {
 
 #[test]
 fn a_new_writer_beside_a_link_and_a_trim_writes_where_the_log_ends() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 19000, rmw: 6600, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let other = log.clone();
@@ -122,7 +122,7 @@ fn a_new_writer_beside_a_link_and_a_trim_writes_where_the_log_ends() {
 
 #[test]
 fn a_record_comes_before_the_close_or_is_refused() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 320, rmw: 150, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let other = log.clone();
@@ -143,7 +143,7 @@ unsafe impl Sync for Data {}
 
 #[test]
 fn who_reads_the_end_of_all_segments_sees_what_came_before_the_close() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 17, rmw: 17, shuttle: 420 }, || {
         let log = log();
         let data = Arc::new(Data(UnsafeCell::new(0)));
         let (mut reader, written) = (log.reader(), data.clone());
@@ -163,7 +163,7 @@ fn who_reads_the_end_of_all_segments_sees_what_came_before_the_close() {
 
 #[test]
 fn who_is_refused_by_a_closed_log_sees_what_came_before_the_close() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 320, rmw: 150, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let data = Arc::new(Data(UnsafeCell::new(0)));
@@ -183,7 +183,7 @@ fn who_is_refused_by_a_closed_log_sees_what_came_before_the_close() {
 
 #[test]
 fn who_waits_is_woken_by_a_record() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 210, rmw: 190, shuttle: 63000 }, || {
         let log = log();
         let mut reader = log.reader();
         let other = beside(move || append(&log, 0..1));
@@ -194,7 +194,7 @@ fn who_waits_is_woken_by_a_record() {
 
 #[test]
 fn who_waits_is_woken_by_a_record_in_the_next_segment() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 220, rmw: 210, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let mut reader = log.reader();
@@ -207,7 +207,7 @@ fn who_waits_is_woken_by_a_record_in_the_next_segment() {
 
 #[test]
 fn who_waits_is_woken_by_each_of_two_records() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 1800, rmw: 380, shuttle: 63000 }, || {
         let log = log();
         let mut reader = log.reader();
         let other = beside(move || {
@@ -223,7 +223,7 @@ fn who_waits_is_woken_by_each_of_two_records() {
 #[test]
 #[ignore = "long"]
 fn two_who_wait_are_both_woken() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 3, loom: 170000, rmw: 97000, shuttle: 18000 }, || {
         let log = log();
         let mut reader = log.reader();
         let mut other_reader = reader.clone();
@@ -238,7 +238,7 @@ fn two_who_wait_are_both_woken() {
 #[test]
 #[ignore = "long"]
 fn who_waits_is_woken_by_either_of_two_producers() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 3, loom: 180000, rmw: 110000, shuttle: 18000 }, || {
         let log = log();
         let mut reader = log.reader();
         let others = [log.clone(), log].map(|log| beside(move || log.append(&[]).expect("there is room")));
@@ -249,7 +249,7 @@ fn who_waits_is_woken_by_either_of_two_producers() {
 
 #[test]
 fn who_waits_is_woken_by_a_close() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 160, rmw: 140, shuttle: 63000 }, || {
         let log = log();
         let mut reader = log.reader();
         let other = beside(move || log.close());
@@ -260,7 +260,7 @@ fn who_waits_is_woken_by_a_close() {
 
 #[test]
 fn who_waits_for_a_forgotten_grant_is_woken_by_a_trim() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 12000, rmw: 12000, shuttle: 63000 }, || {
         let log = log();
         let mut writer = log.writer();
         std::mem::forget(writer.grant(8).expect("there is room"));
@@ -277,7 +277,7 @@ fn who_waits_for_a_forgotten_grant_is_woken_by_a_trim() {
 
 #[test]
 fn who_waits_behind_a_grant_is_woken_by_its_end() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 1400, rmw: 310, shuttle: 63000 }, || {
         let log = log();
         let mut writer = log.writer();
         let mut reader = log.reader();
@@ -294,7 +294,7 @@ fn who_waits_behind_a_grant_is_woken_by_its_end() {
 
 #[test]
 fn who_waits_behind_a_lease_is_woken_by_its_end() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 130, rmw: 110, shuttle: 63000 }, || {
         let log = log();
         let mut writer = log.leased_writer(8);
         writer.append(&[]).expect("there is room");
@@ -310,7 +310,7 @@ fn who_waits_behind_a_lease_is_woken_by_its_end() {
 
 #[test]
 fn a_source_that_another_reader_has_made_is_seen_whole() {
-    explore(Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 3, loom: 10000, rmw: 12000, shuttle: 18000 }, || {
         let log = log();
         let readers = [log.reader(), log.reader()];
         let others = readers.map(|mut reader| beside(move || poll_once(&mut reader)));
@@ -321,7 +321,7 @@ fn a_source_that_another_reader_has_made_is_seen_whole() {
 
 #[test]
 fn a_source_in_the_place_of_another_one_is_seen_whole() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 1500, rmw: 300, shuttle: 63000 }, || {
         let log = log();
         let mut reader = log.reader();
         let [mut writer, mut other] = [log.writer(), log.writer()];
@@ -339,7 +339,7 @@ fn a_source_in_the_place_of_another_one_is_seen_whole() {
 
 #[test]
 fn a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore(Model { threads: 2, loom: 53, rmw: 58, shuttle: 63000 }, || {
         let log = log();
         append(&log, 0..1);
         let other = log.clone();
@@ -356,7 +356,7 @@ fn a_reader_made_beside_a_link_and_a_trim_sees_the_new_segment_whole() {
 #[test]
 fn a_reader_sees_whole_what_one_thread_has_linked_and_another_one_made_the_first() {
     // The guards yield where it matters.
-    explore_bounded(1, Model { threads: 3, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore_bounded(1, Model { threads: 3, loom: 31000, rmw: 3600, shuttle: 18000 }, || {
         let log = log();
         append(&log, 0..1);
         let (mut writer, trimmer) = (log.writer(), log.clone());

@@ -28,7 +28,7 @@ fn s2_count_from_zero() {
 
 #[test]
 fn s3_guard_and_count() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || visit_beside_trim::<s3_guard_and_count::List>());
+    explore(Model { threads: 2, loom: 36, rmw: 37, shuttle: 220 }, || visit_beside_trim::<s3_guard_and_count::List>());
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn s5_look_again() {
 
 #[test]
 fn s6_fences() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || sleep_beside_put::<s6_fences::Signal>());
+    explore(Model { threads: 2, loom: 11, rmw: 9, shuttle: 10 }, || sleep_beside_put::<s6_fences::Signal>());
 }
 
 #[test]
