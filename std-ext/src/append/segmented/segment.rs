@@ -236,7 +236,7 @@ unsafe impl Sync for Pinned {}
 impl Pinned {
     /// None if the segment was trimmed and left by its last user.
     pub(super) fn new(seen: Seen<'_>) -> Option<Self> {
-        seen.enter().then_some(Self(seen.node))
+        seen.enter().then(|| Self(seen.node))
     }
 
     /// The log, for as long as this is there, however the compiler takes that.
