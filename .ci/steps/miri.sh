@@ -15,7 +15,11 @@ for target in x86_64-unknown-linux-gnu i686-unknown-linux-gnu s390x-unknown-linu
   fi
   echo "== $target"
   cargo +nightly miri test --locked --quiet -p jeton-core --lib --target "$target"
-  MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --quiet -p jeton-models --no-default-features --test stress --target "$target"
+  # crossbeam-epoch keeps to Tree Borrows, and not to the stricter Stacked Borrows, which everything else is held to; and what it has left at
+  # the end Miri takes for lost, since its pointers are integers.
+  stress() { cargo +nightly miri test --locked --quiet -p jeton-models --no-default-features --test stress --target "$target" -- "$@"; }
+  MIRIFLAGS="-Zmiri-disable-isolation" stress --except a_segmented_log_hands_records_over
+  MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks" stress --only a_segmented_log_hands_records_over
   ran=$((ran + 1))
 done
 if [[ $ran -eq 0 ]]; then exit 77; fi

@@ -16,7 +16,7 @@ mod run;
 #[cfg(jeton_loom)]
 pub use loom::{sync::Arc, thread};
 #[cfg(any(jeton_loom, jeton_shuttle))]
-pub use run::{Model, Seeded, explore, find};
+pub use run::{Model, Seeded, explore, explore_bounded, find};
 #[cfg(jeton_shuttle)]
 pub use shuttle::{sync::Arc, thread};
 
@@ -47,8 +47,8 @@ impl Way {
     /// The compiler's flags that choose it.
     pub const fn flags(self) -> &'static str {
         match self {
-            Self::Loom => "--cfg jeton_loom",
-            Self::Rmw => "--cfg jeton_loom --cfg jeton_rmw_load",
+            Self::Loom => "--cfg jeton_loom --cfg crossbeam_loom",
+            Self::Rmw => "--cfg jeton_loom --cfg jeton_rmw_load --cfg crossbeam_loom",
             Self::Shuttle => "--cfg jeton_shuttle",
         }
     }

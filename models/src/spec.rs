@@ -6,3 +6,4 @@ pub mod cancel;
 pub mod counter;
 pub mod free_list;
 pub mod pool;
+pub mod segmented_log;

@@ -29,6 +29,12 @@
 //! | [`free_list::s3_relaxed_push`] | a push publishes nothing | loom, rmw |
 //! | [`free_list::s4_relaxed_pop`] | a pop acquires nothing | loom, rmw |
 //! | [`free_list::s5_tagged`] | nothing | |
+//! | [`segmented_log::s1_count_only`] | a segment is counted after it is freed | loom, rmw, shuttle |
+//! | [`segmented_log::s2_count_from_zero`] | a segment is freed under a user that has come late | loom, rmw, shuttle |
+//! | [`segmented_log::s3_guard_and_count`] | nothing | |
+//! | [`segmented_log::s4_look_then_register`] | a record comes between the look and the sleep | loom, rmw, shuttle |
+//! | [`segmented_log::s5_look_again`] | two stores pass two loads | loom |
+//! | [`segmented_log::s6_fences`] | nothing | |
 //!
 //! "lin" is a history that no order of its calls explains ([`linearizability`](crate::linearizability)); loom, rmw and shuttle are the
 //! ways of [`explore`](mod@crate::explore). That shuttle does not find the relaxed steps is no accident: it knows no orderings.
@@ -53,3 +59,4 @@ pub mod bit_pool;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
+pub mod segmented_log;

@@ -2,11 +2,12 @@
 //!
 //! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
 //! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
+//! `stress --only NAME…` runs these tests, and `stress --except NAME…` the others.
 
 use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, sync::Arc, thread, time::Duration};
 
 use jeton::{
-    append::{AppendLog, LogWord, Read},
+    append::{AppendLog, LogWord, Read, ReadError, SegmentedLog},
     cancel::CancelSource,
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
@@ -232,6 +233,59 @@ fn a_log_hands_records_over(rounds: usize) {
     assert_eq!(read.iter().sum::<usize>(), (THREADS - 1) * rounds);
 }
 
+/// One waits for what the others append, leased, in order and in grants, and trims behind it; these also read what they can of what is left.
+fn a_segmented_log_hands_records_over(rounds: usize) {
+    let log = SegmentedLog::new(256).expect("there is memory");
+    let record = |producer: usize, round: usize| [producer as u32, round as u32, !round as u32].map(u32::to_le_bytes);
+    let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes")) as usize;
+    let first = log.reader();
+    let read = in_threads(|thread| {
+        let (mut reader, mut next) = (first.clone(), [0; THREADS]);
+        if thread == 0 {
+            while next.iter().sum::<usize>() < (THREADS - 1) * rounds {
+                let bytes = reader.wait().expect("nobody else trims");
+                let producer = number(&bytes, 0);
+                assert_eq!(*bytes, *record(producer, next[producer]).as_flattened(), "whole, and in its producer's order");
+                next[producer] += 1;
+                log.trim(reader.position());
+            }
+            return next.iter().sum();
+        }
+        let (mut writer, mut leased) = (log.writer(), Some(log.leased_writer(64)));
+        for round in 0..rounds {
+            let bytes = record(thread, round);
+            match &mut leased {
+                _ if thread == 2 => {
+                    drop(writer.grant(4).expect("there is memory"));
+                    let mut grant = writer.grant(12).expect("there is memory");
+                    grant.bytes().copy_from_slice(bytes.as_flattened());
+                    grant.commit();
+                }
+                Some(leased) if round < rounds / 2 => leased.append(bytes.as_flattened()).expect("there is memory"),
+                _ => {
+                    // Its chunk is given up before its producer goes on elsewhere, so that the order is kept.
+                    leased = None;
+                    log.append(bytes.as_flattened()).expect("there is memory");
+                }
+            }
+            match reader.read() {
+                Ok(Read::Record(bytes)) => {
+                    assert_eq!(*bytes, *record(number(&bytes, 0), number(&bytes, 1)).as_flattened(), "whole")
+                }
+                Ok(_) | Err(ReadError::Trimmed { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+            if round % 64 == 0 {
+                reader = log.reader();
+            }
+        }
+        0
+    });
+    assert_eq!(read.iter().sum::<usize>(), (THREADS - 1) * rounds);
+    assert!(log.close());
+    assert!(log.held().listed <= 2);
+}
+
 /// Threads make and drop what is below a source that another thread cancels. What a callback has written its registration's end sees.
 fn threads_make_cancel_and_drop_one_tree(rounds: usize) {
     struct Plain(UnsafeCell<u32>);
@@ -289,12 +343,13 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 11] = [
+    let tests: [Test; 12] = [
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
         ("threads_that_end_leave_their_counts", threads_that_end_leave_their_counts),
         ("a_log_hands_records_over", a_log_hands_records_over),
+        ("a_segmented_log_hands_records_over", a_segmented_log_hands_records_over),
         ("free_list_hands_payloads_over", free_list_hands_payloads_over::<s5_tagged::List>),
         ("magazines_hand_payloads_over", magazines_hand_payloads_over),
         ("checked_bits_hand_payloads_over", checked_bits_hand_payloads_over),
@@ -302,12 +357,21 @@ fn main() -> ExitCode {
         ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
         ("threads_make_cancel_and_drop_one_tree", threads_make_cancel_and_drop_one_tree),
     ];
-    let chosen: Vec<Test> = match arguments.iter().position(|argument| argument == "--broken") {
-        Some(at) => broken.into_iter().filter(|(name, _)| arguments.get(at + 1).is_some_and(|step| step == name)).collect(),
-        None => tests.to_vec(),
+    let named = |option: &str| Some(&arguments[1..]).filter(|_| arguments.first().is_some_and(|first| first == option));
+    let is_in = |names: &[String], test: &Test| names.iter().any(|name| name == test.0);
+    let chosen: Vec<Test> = if let Some(names) = named("--broken") {
+        broken.into_iter().filter(|test| is_in(names, test)).collect()
+    } else if let Some(names) = named("--only") {
+        tests.into_iter().filter(|test| is_in(names, test)).collect()
+    } else if let Some(names) = named("--except") {
+        // A name that is none would leave nothing out.
+        let rest = tests.into_iter().filter(|test| !is_in(names, test)).collect::<Vec<_>>();
+        if rest.len() + names.len() == tests.len() { rest } else { Vec::new() }
+    } else {
+        tests.to_vec()
     };
     if chosen.is_empty() {
-        eprintln!("--broken takes s3_relaxed_push or s4_relaxed_pop");
+        eprintln!("--broken takes s3_relaxed_push or s4_relaxed_pop; --only and --except take names of tests");
         return ExitCode::from(2);
     }
     for (name, test) in &chosen {

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
 //! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
-//! | build messages, in memory that grows or not; write one log from many threads | [`append`] |
+//! | build messages, in memory that grows or not; write one log from many threads, with or without an end | [`append`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //!
 //! ```
@@ -34,6 +34,7 @@ pub use jeton_core::docs;
 pub mod append;
 pub mod cancel;
 pub mod counter;
+mod park;
 pub mod pool;
 mod thread_number;
 mod wait;
@@ -45,4 +46,9 @@ mod blocking {
         thread::yield_now,
         time::Instant,
     };
+}
+
+/// Who looks at a segment that may go. A model puts its own in this place, where its checker takes the place of the hardware.
+mod epoch {
+    pub(crate) use crossbeam_epoch::{Guard, pin};
 }

@@ -288,7 +288,14 @@ cfg_has_rmw_32! {
         const_fn! {
             /// The pointer to nothing.
             pub const fn null() -> Self {
-                Self(rmw::AtomicPtr::new(core::ptr::null_mut()))
+                Self::new(core::ptr::null_mut())
+            }
+        }
+
+        const_fn! {
+            /// The pointer `pointer`.
+            pub const fn new(pointer: *mut T) -> Self {
+                Self(rmw::AtomicPtr::new(pointer))
             }
         }
 

@@ -37,6 +37,9 @@ pub struct Seeded<'a> {
     pub found_by: &'a [Way],
 }
 
+/// Under loom. Bugs need few preemptions; without a bound three threads take hours.
+const PREEMPTIONS: usize = if cfg!(jeton_rmw_load) { 3 } else { 2 };
+
 const WAY: Way = match Way::of_this_build() {
     Some(way) => way,
     None => unreachable!(),
@@ -48,12 +51,21 @@ const WAY: Way = match Way::of_this_build() {
 /// If an execution of it panics, or if there were fewer executions than the model must have.
 #[track_caller]
 pub fn explore<F: Fn() + Send + Sync + 'static>(model: Model, body: F) {
+    explore_bounded(PREEMPTIONS, model, body);
+}
+
+/// As [`fn@explore`], with at most so many preemptions under loom: for models that would take hours.
+///
+/// # Panics
+/// As there.
+#[track_caller]
+pub fn explore_bounded<F: Fn() + Send + Sync + 'static>(preemptions: usize, model: Model, body: F) {
     let least = match WAY {
         Way::Loom => model.loom,
         Way::Rmw => model.rmw,
         Way::Shuttle => model.shuttle,
     };
-    let mut run = Run::of(model.threads, body);
+    let mut run = Run::of(model.threads, preemptions, body);
     // A weakened model is to be judged by its assertions alone.
     run.failure = judge(run.executions, if weakening() { 0 } else { least }, run.failure);
     run.report(least, if run.failure.is_none() { Outcome::Passed } else { Outcome::Failed });
@@ -68,7 +80,7 @@ pub fn explore<F: Fn() + Send + Sync + 'static>(model: Model, body: F) {
 /// If it is not found by a way that must find it.
 #[track_caller]
 pub fn find<F: Fn() + Send + Sync + 'static>(seeded: Seeded<'_>, body: F) {
-    let run = Run::of(seeded.threads, body);
+    let run = Run::of(seeded.threads, PREEMPTIONS, body);
     let outcome = match run.failure {
         Some(_) => Outcome::Found,
         None if seeded.found_by.contains(&WAY) => Outcome::Missed,
@@ -91,7 +103,7 @@ struct Run {
 }
 
 impl Run {
-    fn of<F: Fn() + Send + Sync + 'static>(threads: usize, body: F) -> Self {
+    fn of<F: Fn() + Send + Sync + 'static>(threads: usize, preemptions: usize, body: F) -> Self {
         let started = Instant::now();
         EXECUTIONS.set(0);
         let counted = move || {
@@ -99,7 +111,7 @@ impl Run {
             model::begin_trace();
             body();
         };
-        let failure = panic::catch_unwind(AssertUnwindSafe(|| check(threads, counted))).err();
+        let failure = panic::catch_unwind(AssertUnwindSafe(|| check(threads, preemptions, counted))).err();
         Self {
             model: test_name::<F>(),
             executions: EXECUTIONS.get(),
@@ -150,17 +162,16 @@ fn message(payload: &(dyn Any + Send)) -> String {
 }
 
 #[cfg(jeton_loom)]
-fn check(_threads: usize, body: impl Fn() + Send + Sync + 'static) {
+fn check(_threads: usize, preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    // Bugs need few preemptions; without a bound three threads take hours. What is set by hand counts.
-    let bound = if cfg!(jeton_rmw_load) { 3 } else { 2 };
-    builder.preemption_bound.get_or_insert(bound);
+    // What is set by hand counts.
+    builder.preemption_bound.get_or_insert(preemptions);
     builder.max_branches = builder.max_branches.max(10_000);
     builder.check(body);
 }
 
 #[cfg(jeton_shuttle)]
-fn check(threads: usize, body: impl Fn() + Send + Sync + 'static) {
+fn check(threads: usize, _preemptions: usize, body: impl Fn() + Send + Sync + 'static) {
     use shuttle::{
         Config, Runner,
         scheduler::{DfsScheduler, PctScheduler, RandomScheduler},
