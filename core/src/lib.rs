@@ -45,6 +45,7 @@ pub mod append;
 pub mod cancel;
 pub mod counter;
 pub mod docs;
+pub mod gate;
 pub mod pool;
 #[doc(hidden)]
 pub mod sync;
