@@ -1,6 +1,6 @@
 //! The specification of a gate: a state, how many transitions there were, and whether it is closed.
 
-use jeton_core::gate::{States, TransitionError, states};
+use jeton_core::gate::{TransitionError, states};
 
 use crate::linearizability::Spec;
 
@@ -119,6 +119,8 @@ pub fn pairs() -> impl Iterator<Item = (Mode, Mode)> {
 
 #[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
 mod tests {
+    use jeton_core::gate::States;
+
     use super::*;
 
     #[test]
