@@ -5,5 +5,6 @@ pub mod append_calls;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
+pub mod gate;
 pub mod pool;
 pub mod segmented_log;

@@ -29,6 +29,11 @@
 //! | [`free_list::s3_relaxed_push`] | a push publishes nothing | loom, rmw |
 //! | [`free_list::s4_relaxed_pop`] | a pop acquires nothing | loom, rmw |
 //! | [`free_list::s5_tagged`] | nothing | |
+//! | [`gate::s1_two_words`] | a waiter and a transition miss each other | loom |
+//! | [`gate::s2_load_then_store`] | a transition undoes a waiter's bit | loom, rmw, shuttle |
+//! | [`gate::s3_taken_bit`] | a transition to another state takes the bit of a waiter away | loom, rmw, shuttle |
+//! | [`gate::s4_sticky_bit`] | a change and back is no change | loom, rmw, shuttle |
+//! | [`gate::s5_epoch`] | nothing | |
 //! | [`segmented_log::s1_count_only`] | a segment is counted after it is freed | loom, rmw, shuttle |
 //! | [`segmented_log::s2_count_from_zero`] | a segment is freed under a user that has come late | loom, rmw, shuttle |
 //! | [`segmented_log::s3_guard_and_count`] | nothing | |
@@ -59,4 +64,5 @@ pub mod bit_pool;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
+pub mod gate;
 pub mod segmented_log;
