@@ -7,6 +7,7 @@
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
 //! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
+//! | a mode that is checked often, changed rarely, and waited for | [`gate`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -32,9 +33,14 @@ pub use jeton_core::docs;
 
 pub mod cancel;
 pub mod counter;
+pub mod gate;
 pub mod pool;
 mod thread_number;
 mod wait;
+// The system's own, where it is one word of 64 bits that can change at once; the other one is tested on Linux too.
+#[cfg_attr(all(target_os = "linux", target_has_atomic = "64"), path = "wait/futex.rs")]
+#[cfg_attr(not(all(target_os = "linux", target_has_atomic = "64")), path = "wait/parking.rs")]
+mod wait_word;
 
 /// All that waits, from `std`. A model compiles the files that use it with its checker's own in this place.
 mod blocking {

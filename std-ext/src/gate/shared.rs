@@ -1,0 +1,151 @@
+//! `Gate`.
+
+use std::{fmt, marker::PhantomData};
+
+use jeton_core::const_fn;
+
+use super::{
+    changes::{Changes, Epoch, Moment, Waited},
+    future::{Changed, Reached},
+    inner::{End, Inner, Want},
+    states::{StateSet, States},
+    transition::{Transition, TransitionError},
+    word::Word,
+};
+use crate::{blocking::Instant, cancel::CancelToken};
+
+/// A state that threads and tasks check, change and wait for.
+///
+/// It is `Sync` and needs no lock; put it into a `static` or an `Arc`.
+pub struct Gate<S> {
+    pub(super) inner: Inner,
+    states: PhantomData<fn(S) -> S>,
+}
+
+impl<S: States> Gate<S> {
+    const_fn! {
+        /// A gate in its first state, at epoch 0, with nobody waiting.
+        pub const fn new() -> Self {
+            Self { inner: Inner::new(S::FIRST), states: PhantomData }
+        }
+    }
+
+    /// Whether the gate is in the state that is declared open, and is not closed.
+    ///
+    /// # Ordering
+    /// Acquire: what was done before the transition to that state is visible.
+    #[inline]
+    pub fn check(&self) -> bool {
+        self.inner.look().is_in(S::OPEN)
+    }
+
+    /// The state, and when it is.
+    #[inline]
+    pub fn snapshot(&self) -> Moment<S> {
+        Self::moment(self.inner.look())
+    }
+
+    /// Whether the gate has been closed.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.inner.look().is_closed()
+    }
+
+    /// Goes from one state to another, and wakes those who wait for it.
+    ///
+    /// # Errors
+    /// If there is no such edge, or the gate is in another state or closed. Nothing has changed then.
+    ///
+    /// # Ordering
+    /// AcqRel: who sees the new state sees what was done before this.
+    #[inline]
+    pub fn try_transition(&self, from: S, to: S) -> Result<Epoch, TransitionError<S>> {
+        if S::EDGES[from.number() as usize] & 1 << to.number() == 0 {
+            return Err(TransitionError::NoEdge);
+        }
+        self.go(from.number(), to.number())
+    }
+
+    #[inline]
+    pub(super) fn go(&self, from: u8, to: u8) -> Result<Epoch, TransitionError<S>> {
+        match self.inner.go(from, to) {
+            Ok(word) => Ok(Epoch(word.epoch())),
+            Err(found) if found.is_closed() => Err(TransitionError::Closed),
+            Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
+        }
+    }
+
+    /// Begins a transition: goes to `to`, and on from there to where [`commit`](Transition::commit) says, or, if that does not come
+    /// before `deadline` or before the guard is dropped, along the abort edge of `to`.
+    ///
+    /// # Errors
+    /// As [`try_transition`](Self::try_transition).
+    pub fn begin(&self, from: S, to: S, deadline: Option<Instant>) -> Result<Transition<'_, S>, TransitionError<S>> {
+        let epoch = self.try_transition(from, to)?;
+        Ok(Transition::new(self, to, epoch, deadline))
+    }
+
+    /// How many transitions there have been since then: none is missed, whatever the state is now.
+    #[inline]
+    pub fn changed_since(&self, epoch: Epoch) -> Changes {
+        Changes(self.inner.look().epochs_since(epoch.0))
+    }
+
+    /// Closes the gate for good: [`check`](Self::check) fails, no transition is possible, and all who wait are woken. Whether this call has.
+    pub fn close(&self) -> bool {
+        self.inner.close()
+    }
+
+    /// Blocks until the gate is in one of `states`, until `deadline`, or until `token` is canceled.
+    ///
+    /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
+    /// [`wait_change`](Self::wait_change), which misses none.
+    pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
+        Self::waited(self.inner.wait(Want::States(states.into().bits()), deadline, token))
+    }
+
+    /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
+    pub fn wait_change(&self, epoch: Epoch, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
+        Self::waited(self.inner.wait(Want::Change(epoch.0), deadline, token))
+    }
+
+    /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind.
+    #[inline]
+    pub fn reached(&self, states: impl Into<StateSet<S>>) -> Reached<'_, S> {
+        Reached::new(&self.inner, states.into())
+    }
+
+    /// Waits until the epoch is another one than `epoch`, as a future. Dropped, it leaves nothing behind.
+    #[inline]
+    pub fn changed(&self, epoch: Epoch) -> Changed<'_, S> {
+        Changed::new(&self.inner, epoch)
+    }
+
+    #[inline]
+    pub(super) fn moment(word: Word) -> Moment<S> {
+        Moment { state: S::from_number(word.state()), epoch: Epoch(word.epoch()) }
+    }
+
+    fn waited(end: End) -> Waited<S> {
+        match end {
+            End::Reached(word) => Waited::Reached(Self::moment(word)),
+            End::TimedOut => Waited::TimedOut,
+            End::Canceled => Waited::Canceled,
+            End::Closed => Waited::Closed,
+        }
+    }
+}
+
+impl<S: States> Default for Gate<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<S: States + fmt::Debug> fmt::Debug for Gate<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = self.inner.look();
+        let Moment { state, epoch } = Self::moment(word);
+        f.debug_struct("Gate").field("state", &state).field("epoch", &epoch).field("closed", &word.is_closed()).finish()
+    }
+}
