@@ -13,16 +13,19 @@
 //! | hand out small numbers and take them back, at the cost of an array access | [`pool::magazine`] | wait-free for an owner with IDs or room in its cache; for several users one read-modify-write |
 //! | number calls in flight, and know late answers from current ones | [`pool::in_flight`] | as the pool |
 //! | say "stop" to many, each of whom asks, waits or is called | [`cancel`] | one load to ask; nobody waits for anybody |
+//! | build a message of many small parts | [`append`] | one test an append, or one for many |
+//! | write one log from many threads or interrupt handlers, and read it meanwhile | [`append`] | one compare-and-swap a record, or one store; nobody waits for anybody |
 //!
-//! Append buffers and mode gates follow; the change log says what is there.
+//! Mode gates follow; the change log says what is there.
 //!
 //! # Reading order
 //!
 //! 1. [`counter`]: one word, relaxed operations. Shows how a page is built, and why even this needs care at its end.
-//! 2. [`pool`]: a bit an ID; acquire and release, and why "exhausted" is hard to say.
-//! 3. [`pool::in_flight`]: two structures made one, and calls that race with their own time-outs.
-//! 4. [`pool::magazine`]: memory that changes hands by a bit, caches that are stolen from, and proof that nothing was anywhere.
-//! 5. [`cancel`]: two sides that must not miss each other, code of others in the middle of it, and a tree without lists.
+//! 2. [`append`]: what the compiler cannot know about a byte, and memory that changes hands once, by a header.
+//! 3. [`pool`]: a bit an ID; acquire and release, and why "exhausted" is hard to say.
+//! 4. [`pool::in_flight`]: two structures made one, and calls that race with their own time-outs.
+//! 5. [`pool::magazine`]: memory that changes hands by a bit, caches that are stolen from, and proof that nothing was anywhere.
+//! 6. [`cancel`]: two sides that must not miss each other, code of others in the middle of it, and a tree without lists.
 //!
 //! The [guide](docs::guide) shows the way onto a chip, the [glossary](docs::glossary) has the words, and
 //! [progress by target](docs::progress_by_target) says which operation masks interrupts where.
@@ -38,9 +41,11 @@
 #![no_std]
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod append;
 pub mod cancel;
 pub mod counter;
 pub mod docs;
+pub mod gate;
 pub mod pool;
 #[doc(hidden)]
 pub mod sync;

@@ -5,6 +5,10 @@
 //!
 //! | step | broken | found by |
 //! |---|---|---|
+//! | [`append::s1_read_to_the_tail`] | a record is read before it is written | loom, rmw, shuttle |
+//! | [`append::s2_give_back`] | a record that fits is refused | loom, rmw, shuttle |
+//! | [`append::s3_relaxed_commit`] | a header publishes nothing | loom, rmw |
+//! | [`append::s4_commit_word`] | nothing | |
 //! | [`bit_pool::s1_sweep`] | an ID is freed behind the look, and another taken ahead of it | lin |
 //! | [`bit_pool::s2_count_first`] | the ID of a free that has not ended is taken, and the count still has both | lin |
 //! | [`bit_pool::s3_count_frees`] | nothing | |
@@ -44,6 +48,7 @@
 //! | free-list-6 | `free`: store of the link | Relaxed | published by free-list-7 | – | nothing weaker |
 //! | free-list-7 | `free`: compare-and-swap, success | Release | free-list-1, free-list-4 | as free-list-1 | `free_list_takes_and_gives_with_two_threads` |
 //! | free-list-8 | `free`: compare-and-swap, failure | Relaxed | nothing, as free-list-5 | – | nothing weaker |
+pub mod append;
 pub mod bit_pool;
 pub mod cancel;
 pub mod counter;

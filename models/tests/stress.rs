@@ -6,6 +6,7 @@
 use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, sync::Arc, thread, time::Duration};
 
 use jeton::{
+    append::{AppendLog, LogWord, Read},
     cancel::CancelSource,
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
@@ -191,6 +192,46 @@ fn magazines_hand_payloads_over(rounds: usize) {
     assert_distinct(&ids);
 }
 
+/// One reads in order what the others append, in order and leased, and what they give up is nowhere.
+fn a_log_hands_records_over(rounds: usize) {
+    let mut words: Vec<LogWord> = (0..THREADS * (rounds * 8 + 64)).map(|_| LogWord::new()).collect();
+    let log = AppendLog::over(&mut words[..]);
+    let record = |producer: usize, round: usize| [producer as u32, round as u32, !round as u32].map(u32::to_ne_bytes);
+    let read = in_threads(|number| {
+        let (mut lease, mut reader, mut next) = (log.lease(64), log.reader(), [0; THREADS]);
+        if number != 0 {
+            for round in 0..rounds {
+                let bytes = record(number, round);
+                if round % 2 == 0 {
+                    log.append(bytes.as_flattened()).expect("room");
+                } else if number == 1 {
+                    lease.append(bytes.as_flattened()).expect("room");
+                    // Its next record comes behind this chunk.
+                    lease = log.lease(64);
+                } else {
+                    drop(log.grant(4).expect("room"));
+                    let mut grant = log.grant(12).expect("room");
+                    grant.bytes().copy_from_slice(bytes.as_flattened());
+                    grant.commit();
+                }
+            }
+            return 0;
+        }
+        while next.iter().sum::<usize>() < (THREADS - 1) * rounds {
+            match reader.read().expect("not corrupt") {
+                Read::Record(bytes) => {
+                    let producer = usize::from(bytes[if cfg!(target_endian = "little") { 0 } else { 3 }]);
+                    assert_eq!(*bytes, *record(producer, next[producer]).as_flattened(), "whole, and in its producer's order");
+                    next[producer] += 1;
+                }
+                _ => thread::yield_now(),
+            }
+        }
+        next.iter().sum()
+    });
+    assert_eq!(read.iter().sum::<usize>(), (THREADS - 1) * rounds);
+}
+
 /// Threads make and drop what is below a source that another thread cancels. What a callback has written its registration's end sees.
 fn threads_make_cancel_and_drop_one_tree(rounds: usize) {
     struct Plain(UnsafeCell<u32>);
@@ -248,11 +289,12 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 10] = [
+    let tests: [Test; 11] = [
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
         ("threads_that_end_leave_their_counts", threads_that_end_leave_their_counts),
+        ("a_log_hands_records_over", a_log_hands_records_over),
         ("free_list_hands_payloads_over", free_list_hands_payloads_over::<s5_tagged::List>),
         ("magazines_hand_payloads_over", magazines_hand_payloads_over),
         ("checked_bits_hand_payloads_over", checked_bits_hand_payloads_over),

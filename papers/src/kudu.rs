@@ -9,6 +9,7 @@ use jeton_benches::{
 };
 
 use crate::{
+    counts,
     native::{Program, Totals, Usage},
     number::median,
     progress::Progress,
@@ -83,12 +84,7 @@ struct Processes<T> {
 }
 
 fn count_loops(progress: &Progress) -> Result<Loops> {
-    let report = harness::measure(&["kudu"], &mut |line| progress.step(line)).inspect_err(|error| {
-        if !error.output().is_empty() {
-            progress.say(error.output().trim_end());
-        }
-    })?;
-    Loops::from_report(&report)
+    Loops::from_report(&counts::count("kudu", progress)?)
 }
 
 impl Loops {

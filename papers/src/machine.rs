@@ -1,6 +1,6 @@
 //! What this machine is.
 
-use std::process::Command;
+use std::{process::Command, thread};
 
 use jeton_benches::harness;
 
@@ -25,4 +25,9 @@ fn revision() -> Option<String> {
     let output = Command::new("git").arg("-C").arg(root).args(describe).output().ok()?;
     let revision = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     (output.status.success() && !revision.is_empty()).then_some(revision)
+}
+
+/// How many threads run at a time.
+pub fn processors() -> f64 {
+    thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }

@@ -1,9 +1,11 @@
 //! `cargo papers`: published performance figures beside what this machine gives, with a verdict and its reason.
 //!
-//! [`paper`] lists the papers; [`kudu`], [`ovs`] and [`mongo`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
-//! rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
+//! [`paper`] lists the papers; [`kudu`], [`ovs`], [`mongo`] and [`bufbuilder`] measure one each, with [`native`] for whole processes; [`verdict`]
+//! judges what was measured by the rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
+mod bufbuilder;
 mod check;
 mod cli;
+mod counts;
 mod figures;
 mod kudu;
 mod machine;

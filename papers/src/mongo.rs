@@ -1,12 +1,14 @@
 //! MongoDB's cancellation: a fresh state for each token that is never canceled, against one static state; and ours beside them.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, ensure};
-use jeton_benches::harness::{self, Event, Report};
+use anyhow::{Context, Result};
+use jeton_benches::harness::{Event, Report};
 
 use crate::{
-    native::Program,
+    counts::{count, count_if_possible},
+    machine,
+    native::{Program, mean_of_threads},
     number::median,
     progress::Progress,
     verdict::{Measured, Measurements, PROCESSORS},
@@ -61,34 +63,15 @@ const TOGETHER_MS: &str = "100";
 pub fn measure(progress: &Progress) -> Result<Measurements> {
     progress.step("building the program whose benchmarks are timed");
     let program = Program::build("cancel_times")?;
-    let counts = match harness::valgrind_version() {
-        Ok(_) => Ok(count(progress)?),
-        Err(missing) => {
-            progress.say(&missing.to_string());
-            Err(missing.to_string())
-        }
-    };
+    let counts = count_if_possible("cancel", progress)?;
     let times = time(&program, progress)?;
-    Ok(measurements(&times, &counts, processors()))
+    Ok(measurements(&times, &counts, machine::processors()))
 }
 
 /// Measures the figures with the method `exact` only.
 pub fn measure_exact(progress: &Progress) -> Result<Measurements> {
-    let counts = Ok(count(progress)?);
+    let counts = Ok(count("cancel", progress)?);
     Ok(exact(&counts))
-}
-
-fn count(progress: &Progress) -> Result<Report> {
-    let measured = harness::measure(&["cancel"], &mut |line| progress.step(line));
-    Ok(measured.inspect_err(|error| {
-        if !error.output().is_empty() {
-            progress.say(error.output().trim_end());
-        }
-    })?)
-}
-
-fn processors() -> f64 {
-    thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
 /// By `<kind>.<name>` the nanoseconds of each run, or why there are none.
@@ -170,20 +153,7 @@ fn add(times: &mut Times, id: String, ns: Result<f64>) -> Result<()> {
 }
 
 fn run_once(program: &Program, kind: &str, name: &str, ms: &str) -> Result<f64> {
-    mean(&program.output(&[kind, name, ms])?)
-}
-
-/// The mean of the threads: a line each, with nanoseconds and iterations.
-fn mean(printed: &str) -> Result<f64> {
-    let mut all = Vec::new();
-    for line in printed.lines() {
-        let (ns, iterations) = line.split_once(' ').unwrap_or_default();
-        let ns: Option<f64> = ns.parse().ok().filter(|ns: &f64| ns.is_finite() && *ns > 0.0);
-        let understood = ns.filter(|_| iterations.parse::<u64>().is_ok_and(|iterations| iterations > 0));
-        all.push(understood.with_context(|| format!("the line {line:?} is not understood"))?);
-    }
-    ensure!(!all.is_empty(), "the program printed nothing");
-    Ok(all.iter().sum::<f64>() / all.len() as f64)
+    mean_of_threads(&program.output(&[kind, name, ms])?)
 }
 
 /// Every figure.

@@ -216,6 +216,19 @@ fn wait(_: Child) -> std::io::Result<(ExitStatus, Usage)> {
     Err(std::io::Error::other("this system does not tell what a process used"))
 }
 
+/// The mean of the threads of a program that prints a line for each, with nanoseconds and iterations.
+pub fn mean_of_threads(printed: &str) -> Result<f64> {
+    let mut all = Vec::new();
+    for line in printed.lines() {
+        let (ns, iterations) = line.split_once(' ').unwrap_or_default();
+        let ns: Option<f64> = ns.parse().ok().filter(|ns: &f64| ns.is_finite() && *ns > 0.0);
+        let understood = ns.filter(|_| iterations.parse::<u64>().is_ok_and(|iterations| iterations > 0));
+        all.push(understood.with_context(|| format!("the line {line:?} is not understood"))?);
+    }
+    ensure!(!all.is_empty(), "the program printed nothing");
+    Ok(all.iter().sum::<f64>() / all.len() as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,5 +267,14 @@ mod tests {
     fn migrations_of_a_process() {
         assert_eq!(parse_migrations("a (1, #threads: 1)\nse.nr_migrations      :      3\nnr_switches : 9\n"), Some(3.0));
         assert_eq!(parse_migrations("nr_switches : 9\n"), None);
+    }
+
+    #[test]
+    fn what_the_program_prints_is_a_mean_of_threads() {
+        assert_eq!(mean_of_threads("10.5 3\n").unwrap(), 10.5);
+        assert_eq!(mean_of_threads("10 3\n20 1\n").unwrap(), 15.0);
+        for printed in ["", "10\n", "x 3\n", "10 0\n", "10 x\n", "0 3\n", "nan 3\n", "10 3\n\n"] {
+            assert!(mean_of_threads(printed).is_err(), "{printed:?}");
+        }
     }
 }

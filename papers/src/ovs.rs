@@ -1,11 +1,13 @@
 //! Open vSwitch's pools of IDs: slabs with a lock a user against a hash map of the IDs in use, and ours beside them.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use jeton_benches::harness::{self, Event, Report};
+use jeton_benches::harness::{Event, Report};
 
 use crate::{
+    counts::{count, count_if_possible},
+    machine,
     native::Program,
     number::median,
     progress::Progress,
@@ -58,35 +60,16 @@ const RATIOS: [(&str, u32); 4] = [("100k", 1), ("1m", 1), ("1m", 2), ("1m", 4)];
 pub fn measure(progress: &Progress) -> Result<Measurements> {
     progress.step("building the program whose rounds are timed");
     let program = Program::build("pool_rounds")?;
-    let counts = match harness::valgrind_version() {
-        Ok(_) => Ok(count(progress)?),
-        Err(missing) => {
-            progress.say(&missing.to_string());
-            Err(missing.to_string())
-        }
-    };
+    let counts = count_if_possible("pool", progress)?;
     let times = time(&program, progress)?;
-    Ok(measurements(&times, &counts, processors()))
+    Ok(measurements(&times, &counts, machine::processors()))
 }
 
 /// Measures the figures with the method `exact` only.
 pub fn measure_exact(progress: &Progress) -> Result<Measurements> {
-    let report = Ok(count(progress)?);
+    let report = Ok(count("pool", progress)?);
     let pools = POOLS.into_iter().filter(|pool| pool.exact).chain([NOTHING]);
     Ok(pools.flat_map(|pool| instructions(pool, &report)).collect())
-}
-
-fn count(progress: &Progress) -> Result<Report> {
-    let measured = harness::measure(&["pool"], &mut |line| progress.step(line));
-    Ok(measured.inspect_err(|error| {
-        if !error.output().is_empty() {
-            progress.say(error.output().trim_end());
-        }
-    })?)
-}
-
-fn processors() -> f64 {
-    thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
 }
 
 /// Of each cell, such as `seq-pool.new.10k.1t`, the mean time of its threads in each run; and the retries of each pool in all runs.

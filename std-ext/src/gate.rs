@@ -6,7 +6,6 @@ mod inner;
 mod parker;
 mod shared;
 mod slot;
-mod states;
 mod tasks;
 mod transition;
 mod waiting;
@@ -15,5 +14,7 @@ mod word;
 pub use changes::{Changes, Epoch, Moment, Waited};
 pub use future::{Changed, Closed, Reached};
 pub use shared::Gate;
-pub use states::{StateSet, States};
-pub use transition::{Transition, TransitionError};
+pub use transition::{CommitError, Transition};
+
+#[doc(no_inline)]
+pub use jeton_core::gate::{MOST_STATES, StateSet, States, Table, TransitionError, states};

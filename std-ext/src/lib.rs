@@ -6,6 +6,7 @@
 //! |---|---|
 //! | number calls, requests or streams; count events in many threads | [`counter`] |
 //! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
+//! | build messages, in memory that grows or not; write one log from many threads | [`append`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
 //! | a mode that is checked often, changed rarely, and waited for | [`gate`] |
 //!
@@ -31,6 +32,7 @@
 #[doc(no_inline)]
 pub use jeton_core::docs;
 
+pub mod append;
 pub mod cancel;
 pub mod counter;
 pub mod gate;

@@ -7,7 +7,7 @@ use crate::contender::{Contender, Structure};
 /// Our counters and their peers.
 pub const STRUCTURE: Structure = Structure { name: "counter", groups: &[ids::GROUP, statistics::GROUP], seconds: 60 };
 
-fn equal(what: &str, found: u64, expected: u64) -> Result<(), String> {
+pub(crate) fn equal(what: &str, found: u64, expected: u64) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what}: {found} instead of {expected}")) }
 }
 

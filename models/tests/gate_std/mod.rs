@@ -6,32 +6,12 @@ pub mod std_ext {
     pub mod gate;
 }
 
-use std_ext::gate::States;
-
-/// Four states, all edges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    Zero,
-    One,
-    Two,
-    Three,
-}
-
-impl Mode {
-    pub const ALL: [Self; 4] = [Self::Zero, Self::One, Self::Two, Self::Three];
-}
-
-impl States for Mode {
-    const FIRST: u8 = 0;
-    const OPEN: u8 = 0;
-    const EDGES: [u16; 16] = [0b1111, 0b1111, 0b1111, 0b1111, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    const ABORT: [u8; 16] = [0, 0, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
-    fn number(self) -> u8 {
-        self as u8
-    }
-
-    fn from_number(number: u8) -> Self {
-        Self::ALL[usize::from(number)]
+jeton_core::gate::states! {
+    /// Four states, and all edges but those to themselves.
+    pub enum Mode: open Zero {
+        Zero -> [One, Two, Three], abort One;
+        One -> [Zero, Two, Three], abort Zero;
+        Two -> [Zero, One, Three], abort Three;
+        Three -> [Zero, One, Two], abort Two;
     }
 }

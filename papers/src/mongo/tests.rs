@@ -160,15 +160,6 @@ fn values_come_from_the_right_times_and_counts() {
 }
 
 #[test]
-fn what_the_program_prints_is_a_mean_of_threads() {
-    assert_eq!(mean("10.5 3\n").unwrap(), 10.5);
-    assert_eq!(mean("10 3\n20 1\n").unwrap(), 15.0);
-    for printed in ["", "10\n", "x 3\n", "10 0\n", "10 x\n", "0 3\n", "nan 3\n", "10 3\n\n"] {
-        assert!(mean(printed).is_err(), "{printed:?}");
-    }
-}
-
-#[test]
 fn a_change_that_wins_nothing_is_not_reproduced() {
     let figures = figures();
     let (times, counts) = sources();

@@ -65,8 +65,10 @@ impl Canceled {
             unsafe { slot.arm_waker(waker) };
             self.slot = Some(NonNull::from_ref(slot));
         }
-        let word = node.publish(word, Word::HAS_REGISTRATIONS);
-        if word.is_active() { Poll::Pending } else { answer(word.status()) }
+        match node.publish(word, Word::HAS_REGISTRATIONS) {
+            Ok(()) => Poll::Pending,
+            Err(word) => answer(word.status()),
+        }
     }
 }
 

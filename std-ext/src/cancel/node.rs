@@ -109,8 +109,9 @@ impl Node {
         let child = Self::boxed(|| Self::with(Word(Word::LINKED), Some(above), false));
         // SAFETY: the slot was taken just now (N3).
         unsafe { slot.arm_child(child) };
-        let word = parent.publish(seen, Word::HAS_CHILDREN);
-        if word.is_marked() {
+        if let Err(word) = parent.publish(seen, Word::HAS_CHILDREN)
+            && word.is_marked()
+        {
             // Whoever has marked this one may have passed by that slot, or may come to it yet.
             // SAFETY: the child is the caller's.
             unsafe { child.as_ref() }.mark_late(word.reason());
@@ -274,14 +275,17 @@ impl Node {
         &self.table
     }
 
-    /// Says that a slot is armed. How the node stood: if a cancel has come since it was `seen`, it may have passed by that slot.
+    /// Says that a slot is armed.
+    ///
+    /// # Errors
+    /// How the node stood, if that has changed since it was `seen`: a cancel that has come meanwhile may have passed by that slot.
     #[inline]
-    pub(super) fn publish(&self, seen: Word, flag: u32) -> Word {
+    pub(super) fn publish(&self, seen: Word, flag: u32) -> Result<(), Word> {
         let with = seen.with(flag).0;
         // Release pairs with `settle` that comes later, and then sees the slot.
         match self.word.compare_exchange(seen.0, with, ord!("cancel-std-48", Release), ord!("cancel-std-49", Relaxed)) {
-            Ok(_) => seen,
-            Err(_) => self.publish_late(flag),
+            Ok(_) => Ok(()),
+            Err(_) => Err(self.publish_late(flag)),
         }
     }
 

@@ -113,26 +113,12 @@ impl Drop for Callback {
 /// What a slot for registrations holds; which of them, the slot's word says.
 #[repr(C)]
 pub(super) union Payload {
-    nothing: (),
     pub(super) callback: ManuallyDrop<Callback>,
     pub(super) waker: ManuallyDrop<Waker>,
 }
 
 /// What a slot for children holds.
 pub(super) type Child = Option<NonNull<Node>>;
-
-/// What slots hold.
-pub(super) trait Content: Sized {
-    const NOTHING: Self;
-}
-
-impl Content for Payload {
-    const NOTHING: Self = Self { nothing: () };
-}
-
-impl Content for Child {
-    const NOTHING: Self = None;
-}
 
 #[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
 mod tests {

@@ -14,7 +14,7 @@ use jeton_core::{
     sync::{AtomicPtr, AtomicU64},
 };
 
-use super::{payload::Content, slot::Slot};
+use super::slot::Slot;
 
 /// Segments: 2^28 slots in all, of which the first is number 1.
 const SEGMENTS: usize = 28;
@@ -60,7 +60,7 @@ const fn place(number: u32) -> (usize, usize) {
     (segment as usize, (number & !(1 << segment)) as usize)
 }
 
-impl<C: Content> Segments<C> {
+impl<C> Segments<C> {
     pub(super) fn new() -> Self {
         Self { head: AtomicU64::new(0), segments: std::array::from_fn(|_| AtomicPtr::null()) }
     }
@@ -69,22 +69,33 @@ impl<C: Content> Segments<C> {
     #[inline]
     pub(super) fn take(&self) -> &Slot<C> {
         // Acquire pairs with `give`: the slot, and the segment that it lies in, are as they were left.
-        let mut head = Head(self.head.load(ord!("cancel-std-14", Acquire)));
+        let head = Head(self.head.load(ord!("cancel-std-14", Acquire)));
+        self.try_take(head).unwrap_or_else(|found| self.take_late(found))
+    }
+
+    /// Takes the first slot, if `head` is the newest; otherwise the newest is the error. There is no slot if that has none.
+    #[inline]
+    fn try_take(&self, head: Head) -> Result<&Slot<C>, Head> {
+        if head.first() == 0 {
+            return Err(head);
+        }
+        let slot = self.slot(head.first());
+        // If it is stale, so is the tag.
+        let next = slot.link.load(ord!("cancel-std-15", Relaxed));
+        self.head
+            .compare_exchange_weak(head.0, head.taken(next).0, ord!("cancel-std-16", Relaxed), ord!("cancel-std-17", Acquire))
+            .map_err(Head)?;
+        slot.link.store(head.first(), ord!("cancel-std-18", Relaxed));
+        Ok(slot)
+    }
+
+    /// As [`take`](Self::take), after others have changed the stack, or with none on it.
+    #[cold]
+    fn take_late(&self, mut head: Head) -> &Slot<C> {
         while head.first() != 0 {
-            let slot = self.slot(head.first());
-            // If it is stale, so is the tag.
-            let next = slot.link.load(ord!("cancel-std-15", Relaxed));
-            match self.head.compare_exchange_weak(
-                head.0,
-                head.taken(next).0,
-                ord!("cancel-std-16", Relaxed),
-                ord!("cancel-std-17", Acquire),
-            ) {
-                Ok(_) => {
-                    slot.link.store(head.first(), ord!("cancel-std-18", Relaxed));
-                    return slot;
-                }
-                Err(found) => head = Head(found),
+            match self.try_take(head) {
+                Ok(slot) => return slot,
+                Err(found) => head = found,
             }
         }
         self.grow()

@@ -1,8 +1,8 @@
 //! One slot: a word that says who may touch what it holds, and that.
 
 use std::{
-    mem::ManuallyDrop,
-    ptr::{self, NonNull},
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr::NonNull,
     task::Waker,
 };
 
@@ -13,7 +13,7 @@ use jeton_core::{
 
 use super::{
     node::Node,
-    payload::{Callback, Child, Content, Payload},
+    payload::{Callback, Child, Payload},
     room,
 };
 
@@ -56,13 +56,14 @@ pub(super) struct Slot<C> {
     word: AtomicU32,
     /// In a segment: its number, 1 and more; of one that is free, that of the next one or 0. In the node: 0.
     pub(super) link: AtomicU32,
-    content: UnsafeCell<C>,
+    /// Written when the slot is armed, and read by who has taken it from there.
+    content: UnsafeCell<MaybeUninit<C>>,
 }
 
-impl<C: Content> Slot<C> {
+impl<C> Slot<C> {
     const_fn! {
         const fn with(word: SlotWord, link: u32) -> Self {
-            Self { word: AtomicU32::new(word.0), link: AtomicU32::new(link), content: UnsafeCell::new(C::NOTHING) }
+            Self { word: AtomicU32::new(word.0), link: AtomicU32::new(link), content: UnsafeCell::new(MaybeUninit::uninit()) }
         }
     }
 
@@ -113,7 +114,7 @@ impl<C: Content> Slot<C> {
     #[inline]
     unsafe fn arm(&self, content: C, kind: SlotWord) {
         // SAFETY: by the caller nobody else touches what a held slot holds (N3).
-        self.content.with_mut(|place| unsafe { place.write(content) });
+        self.content.with_mut(|place| unsafe { (*place).write(content) });
         // Release pairs with `claim`, which takes the content out.
         self.word.store(kind.0, ord!("cancel-std-5", Release));
     }
@@ -197,8 +198,8 @@ impl Slot<Child> {
     /// The caller has claimed it (N3).
     #[inline]
     pub(super) unsafe fn left(&self) -> Child {
-        // SAFETY: by the caller.
-        self.content.with(|place| unsafe { *place })
+        // SAFETY: by the caller; it was armed.
+        self.content.with(|place| unsafe { (*place).assume_init() })
     }
 
     /// Leaves something in a claimed slot.
@@ -207,7 +208,7 @@ impl Slot<Child> {
     /// The caller has claimed it (N3).
     pub(super) unsafe fn leave(&self, child: Child) {
         // SAFETY: by the caller.
-        self.content.with_mut(|place| unsafe { place.write(child) });
+        self.content.with_mut(|place| unsafe { (*place).write(child) });
     }
 }
 
@@ -266,7 +267,7 @@ impl Slot<Payload> {
     pub(super) unsafe fn wakes(&self, waker: &Waker) -> bool {
         // SAFETY: nobody writes what a slot holds that the caller owns, and a cancel that takes the waker out leaves the bits (N3).
         // `will_wake` compares two pointers and looks through neither.
-        self.content.with(|place| unsafe { (*place).waker.will_wake(waker) })
+        self.content.with(|place| unsafe { (*place).assume_init_ref().waker.will_wake(waker) })
     }
 
     /// Calls the callback or wakes the waker, if there is one; or drops it, if the node is only dismissed.
@@ -317,14 +318,14 @@ impl Slot<Payload> {
     /// It holds a callback that is the caller's (N3), and is taken once.
     unsafe fn take_callback(&self) -> Callback {
         // SAFETY: by the caller.
-        self.content.with(|place| unsafe { ptr::read((&raw const (*place).callback).cast::<Callback>()) })
+        self.content.with(|place| unsafe { place.cast::<Callback>().read() })
     }
 
     /// # Safety
     /// It holds a waker that is the caller's (N3), and is taken once.
     unsafe fn take_waker(&self) -> Waker {
         // SAFETY: by the caller.
-        self.content.with(|place| unsafe { ptr::read((&raw const (*place).waker).cast::<Waker>()) })
+        self.content.with(|place| unsafe { place.cast::<Waker>().read() })
     }
 }
 

@@ -8,7 +8,7 @@ use jeton_core::{
 };
 
 use super::{
-    payload::{Child, Content, Payload},
+    payload::{Child, Payload},
     segments::Segments,
     slot::Slot,
 };
@@ -28,7 +28,7 @@ pub(super) struct Far {
 }
 
 /// Which slots are for it.
-pub(super) trait Kept: Content + 'static {
+pub(super) trait Kept: Sized + 'static {
     fn near(table: &Table) -> &Slot<Self>;
     fn far(far: &Far) -> &Segments<Self>;
 }

@@ -130,10 +130,7 @@ impl CancelToken {
         node.add_user();
         // SAFETY: counted just now, and the owner of that slot.
         let registration = unsafe { Registration::new(self.0, slot, const { Callback::is_dropped::<F>() }) };
-        let word = node.publish(word, Word::HAS_REGISTRATIONS);
-        if word.is_active() {
-            return Ok(registration);
-        }
+        let Err(word) = node.publish(word, Word::HAS_REGISTRATIONS) else { return Ok(registration) };
         // Who has canceled or dismissed it may have passed by the slot.
         match word.status() {
             Status::Canceled(reason) => match registration.take_back() {
@@ -141,7 +138,8 @@ impl CancelToken {
                 Ok(erased) => Err(AlreadyCanceled { reason, callback: unsafe { erased.into_closure() } }),
                 Err(registration) => Ok(registration),
             },
-            Status::Active | Status::Dismissed => {
+            Status::Active => Ok(registration),
+            Status::Dismissed => {
                 drop(registration.take_back());
                 Ok(Registration::ended())
             }

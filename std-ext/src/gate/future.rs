@@ -7,11 +7,12 @@ use std::{
     task::{Context, Poll},
 };
 
+use jeton_core::gate::{StateSet, States};
+
 use super::{
     changes::{Epoch, Moment},
     inner::{End, Inner, Want},
     shared::Gate,
-    states::{StateSet, States},
     waiting::Waiting,
 };
 
@@ -70,7 +71,7 @@ future! {
 
 impl<'g, S: States> Reached<'g, S> {
     pub(super) fn new(inner: &'g Inner, states: StateSet<S>) -> Self {
-        Self { waiting: Waiting::new(inner, Want::States(states.bits())), states: PhantomData }
+        Self { waiting: Waiting::new(inner, Want::States(states.bits().into())), states: PhantomData }
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::{fmt, marker::PhantomData};
 
-use jeton_core::const_fn;
+use jeton_core::{
+    const_fn,
+    gate::{StateSet, States, TransitionError},
+};
 
 use super::{
     changes::{Changes, Epoch, Moment, Waited},
     future::{Changed, Reached},
     inner::{End, Inner, Want},
-    states::{StateSet, States},
-    transition::{Transition, TransitionError},
+    transition::Transition,
     word::Word,
 };
 use crate::{blocking::Instant, cancel::CancelToken};
@@ -24,9 +26,9 @@ pub struct Gate<S> {
 
 impl<S: States> Gate<S> {
     const_fn! {
-        /// A gate in its first state, at epoch 0, with nobody waiting.
+        /// A gate in the first state of its table, at epoch 0, with nobody waiting.
         pub const fn new() -> Self {
-            Self { inner: Inner::new(S::FIRST), states: PhantomData }
+            Self { inner: Inner::new(0), states: PhantomData }
         }
     }
 
@@ -36,7 +38,7 @@ impl<S: States> Gate<S> {
     /// Acquire: what was done before the transition to that state is visible.
     #[inline]
     pub fn check(&self) -> bool {
-        self.inner.look().is_in(S::OPEN)
+        self.inner.look().is_in(const { S::TABLE.open() })
     }
 
     /// The state, and when it is.
@@ -60,7 +62,7 @@ impl<S: States> Gate<S> {
     /// AcqRel: who sees the new state sees what was done before this.
     #[inline]
     pub fn try_transition(&self, from: S, to: S) -> Result<Epoch, TransitionError<S>> {
-        if S::EDGES[from.number() as usize] & 1 << to.number() == 0 {
+        if !S::TABLE.has_edge(from.number(), to.number()) {
             return Err(TransitionError::NoEdge);
         }
         self.go(from.number(), to.number())
@@ -101,7 +103,7 @@ impl<S: States> Gate<S> {
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
     /// [`wait_change`](Self::wait_change), which misses none.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::States(states.into().bits()), deadline, token))
+        Self::waited(self.inner.wait(Want::States(states.into().bits().into()), deadline, token))
     }
 
     /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
@@ -123,7 +125,7 @@ impl<S: States> Gate<S> {
 
     #[inline]
     pub(super) fn moment(word: Word) -> Moment<S> {
-        Moment { state: S::from_number(word.state()), epoch: Epoch(word.epoch()) }
+        Moment { state: S::ALL[usize::from(word.state())], epoch: Epoch(word.epoch()) }
     }
 
     fn waited(end: End) -> Waited<S> {

@@ -2,39 +2,30 @@
 
 use std::fmt;
 
-use super::{
-    changes::Epoch,
-    inner::is_late,
-    shared::Gate,
-    states::States,
-};
+use jeton_core::gate::{States, TransitionError};
+
+use super::{changes::Epoch, inner::is_late, shared::Gate};
 use crate::blocking::Instant;
 
-/// Why there was no transition. The gate is as it was.
+/// Why a transition was not committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransitionError<S> {
-    /// The table has no such edge.
-    NoEdge,
-    /// The gate is in this state.
-    Other(S),
-    /// The gate is closed.
-    Closed,
+pub enum CommitError<S> {
     /// The deadline has passed, and the abort edge was taken.
     Late,
+    /// There was no transition, for this reason; the abort edge was taken if the gate was still where it was begun.
+    Refused(TransitionError<S>),
 }
 
-impl<S: fmt::Debug> fmt::Display for TransitionError<S> {
+impl<S: fmt::Debug> fmt::Display for CommitError<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoEdge => f.write_str("there is no such edge"),
-            Self::Other(state) => write!(f, "the gate is in state {state:?}"),
-            Self::Closed => f.write_str("the gate is closed"),
             Self::Late => f.write_str("the deadline of the transition has passed"),
+            Self::Refused(error) => error.fmt(f),
         }
     }
 }
 
-impl<S: fmt::Debug> std::error::Error for TransitionError<S> {}
+impl<S: fmt::Debug> std::error::Error for CommitError<S> {}
 
 /// A transition under way: [`commit`](Self::commit) ends it; a drop takes the abort edge.
 ///
@@ -63,11 +54,11 @@ impl<'g, S: States> Transition<'g, S> {
     ///
     /// # Errors
     /// As [`Gate::try_transition`], and if the deadline has passed. The abort edge is taken, if the gate is where this has brought it.
-    pub fn commit(mut self, to: S) -> Result<Epoch, TransitionError<S>> {
+    pub fn commit(mut self, to: S) -> Result<Epoch, CommitError<S>> {
         if is_late(self.deadline) {
-            return Err(TransitionError::Late);
+            return Err(CommitError::Late);
         }
-        let epoch = self.gate.try_transition(self.state, to)?;
+        let epoch = self.gate.try_transition(self.state, to).map_err(CommitError::Refused)?;
         self.is_over = true;
         Ok(epoch)
     }
@@ -77,7 +68,7 @@ impl<S: States> Drop for Transition<'_, S> {
     fn drop(&mut self) {
         if !self.is_over {
             // If another one has moved the gate on, or closed it, there is nothing to abort.
-            _ = self.gate.go(self.state.number(), S::ABORT[self.state.number() as usize]);
+            _ = self.gate.go(self.state.number(), S::TABLE.abort(self.state.number()));
         }
     }
 }
