@@ -101,12 +101,8 @@ impl Inner {
             if seen.is_closed() {
                 return false;
             }
-            match self.word.compare_exchange_weak(
-                seen.0,
-                seen.closed().0,
-                ord!("gate-std-6", AcqRel),
-                ord!("gate-std-7", Relaxed),
-            ) {
+            match self.word.compare_exchange_weak(seen.0, seen.closed().0, ord!("gate-std-6", AcqRel), ord!("gate-std-7", Relaxed))
+            {
                 Ok(_) => {
                     self.wake(seen, EVERYBODY);
                     return true;
