@@ -537,7 +537,8 @@ fn tasks_that_need_a_new_block_are_all_woken() {
         let mut late = gate.reached(Mode::One);
         let pending = !poll(&mut late, &waker);
         other();
-        assert_eq!(woken.times(), 2 + u32::from(pending));
+        // A task that sees the transition itself may have been in its slot already.
+        assert!((2 + u32::from(pending)..=3).contains(&woken.times()));
     });
 }
 
@@ -556,8 +557,9 @@ fn two_tasks_that_need_the_same_new_block_both_get_a_slot() {
         });
         go(&gate, Mode::Zero, Mode::One);
         others.into_iter().for_each(|other| {
-            let (pending, woken, _) = other();
-            assert!(woken.times() <= u32::from(pending));
+            // Dropped after its poll, woken or not; once at most.
+            let (_, woken, _) = other();
+            assert!(woken.times() <= 1);
         });
     });
 }
