@@ -73,12 +73,13 @@ impl Inner {
         Word(self.word.load(ord!("gate-std-1", Acquire)))
     }
 
-    /// From one state to another, if the gate is in the first one; the new word. Otherwise the word found.
+    /// From one state to another, if the gate is in the first one, and its word is what the caller says; the new word. Otherwise the word
+    /// found.
     #[inline]
-    pub(super) fn go(&self, from: u8, to: u8) -> Result<Word, Word> {
+    pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Word, Word> {
         let mut seen = Word(self.word.load(ord!("gate-std-2", Acquire)));
         loop {
-            if !seen.is_in(from) {
+            if !(seen.is_in(from) && is_right(seen)) {
                 return Err(seen);
             }
             let new = seen.moved(from, to);
