@@ -8,6 +8,7 @@
 //! | say "stop" to many, in trees: callbacks, futures, blocking waits | [`cancel`] |
 //! | build messages, in memory that grows or not; write one log from many threads, with or without an end | [`append`] |
 //! | hand out slots, ports or streams and take them back; wait for one | [`pool`] |
+//! | a mode that is checked often, changed rarely, and waited for | [`gate`] |
 //!
 //! ```
 //! use jeton::counter::{KuduCallIds, SharedIds};
@@ -34,10 +35,15 @@ pub use jeton_core::docs;
 pub mod append;
 pub mod cancel;
 pub mod counter;
+pub mod gate;
 mod park;
 pub mod pool;
 mod thread_number;
 mod wait;
+// The system's own, where it is one word of 64 bits that can change at once; the other one is tested on Linux too.
+#[cfg_attr(all(target_os = "linux", target_has_atomic = "64"), path = "wait/futex.rs")]
+#[cfg_attr(not(all(target_os = "linux", target_has_atomic = "64")), path = "wait/parking.rs")]
+mod wait_word;
 
 /// All that waits, from `std`. A model compiles the files that use it with its checker's own in this place.
 mod blocking {

@@ -1,0 +1,161 @@
+//! The tasks that wait: slots in blocks, as many as are needed. Blocks never move and go with the gate (T1).
+
+use std::{any::Any, panic, panic::AssertUnwindSafe, ptr};
+
+use jeton_core::{
+    array, const_fn, ord,
+    sync::{AtomicPtr, AtomicU64},
+};
+
+use super::slot::{Claimed, Slot};
+
+/// Few in a model, whose checker keeps track of each word.
+const SLOTS: usize = if cfg!(any(jeton_loom, jeton_shuttle)) { 2 } else { 64 };
+
+#[derive(Debug)]
+pub(super) struct Block {
+    /// One bit a slot: whether it has an owner, or is left to somebody who claims it.
+    used: AtomicU64,
+    slots: [Slot; SLOTS],
+    next: AtomicPtr<Block>,
+}
+
+/// A slot that somebody owns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'g> {
+    block: &'g Block,
+    index: usize,
+}
+
+impl Place<'_> {
+    pub(super) fn slot(&self) -> &Slot {
+        &self.block.slots[self.index]
+    }
+
+    /// The end of a slot that is held.
+    ///
+    /// # Safety
+    /// The caller owns the slot, and gives it up.
+    pub(super) unsafe fn put_back(self) {
+        self.block.put_back(self.index);
+    }
+}
+
+impl Block {
+    /// With its first slot in use.
+    fn new() -> Box<Self> {
+        Box::new(Self { used: AtomicU64::new(1), slots: array![Slot::new(); SLOTS], next: AtomicPtr::null() })
+    }
+
+    fn take(&self) -> Option<usize> {
+        let mut used = self.used.load(ord!("gate-std-21", Relaxed));
+        loop {
+            let index = used.trailing_ones() as usize;
+            if index >= SLOTS {
+                return None;
+            }
+            let more = used | 1 << index;
+            match self.used.compare_exchange(used, more, ord!("gate-std-22", Acquire), ord!("gate-std-23", Relaxed)) {
+                Ok(_) => return Some(index),
+                Err(found) => used = found,
+            }
+        }
+    }
+
+    fn put_back(&self, index: usize) {
+        self.used.fetch_and(!(1 << index), ord!("gate-std-24", Release));
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Tasks {
+    first: AtomicPtr<Block>,
+}
+
+impl Tasks {
+    const_fn! {
+        pub(super) const fn new() -> Self {
+            Self { first: AtomicPtr::null() }
+        }
+    }
+
+    /// A slot that is held. Allocates a block if all are in use.
+    pub(super) fn take(&self) -> Place<'_> {
+        let mut link = &self.first;
+        loop {
+            let found = link.load(ord!("gate-std-25", Acquire));
+            // SAFETY: a block that is linked is there as long as the gate (T1).
+            let block = match unsafe { found.as_ref() } {
+                Some(block) => block,
+                None => match self.append(link) {
+                    Ok(place) => return place,
+                    Err(block) => block,
+                },
+            };
+            if let Some(index) = block.take() {
+                return Place { block, index };
+            }
+            link = &block.next;
+        }
+    }
+
+    /// A new block's first slot, or the block that another call has put there.
+    #[cold]
+    fn append<'g>(&'g self, link: &'g AtomicPtr<Block>) -> Result<Place<'g>, &'g Block> {
+        let new = Box::into_raw(Block::new());
+        match link.compare_exchange(ptr::null_mut(), new, ord!("gate-std-26", Release), ord!("gate-std-27", Acquire)) {
+            // SAFETY: linked, and so there as long as the gate (T1).
+            Ok(_) => Ok(Place { block: unsafe { &*new }, index: 0 }),
+            Err(found) => {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(new) });
+                // SAFETY: as above.
+                Err(unsafe { &*found })
+            }
+        }
+    }
+
+    /// Wakes all that wait for one of `states`. With nothing held that anybody else could need while a waker runs.
+    #[cold]
+    pub(super) fn wake(&self, states: u32) {
+        let mut first_panic: Option<Box<dyn Any + Send>> = None;
+        let mut link = &self.first;
+        // SAFETY: a block that is linked is there as long as the gate (T1).
+        while let Some(block) = unsafe { link.load(ord!("gate-std-28", Acquire)).as_ref() } {
+            let mut used = block.used.load(ord!("gate-std-29", Relaxed));
+            while used != 0 {
+                let index = used.trailing_zeros() as usize;
+                used &= used - 1;
+                let waker = match block.slots[index].claim(states) {
+                    Claimed::Nobody => continue,
+                    Claimed::Woken(waker) => waker,
+                    Claimed::Leaver(waker) => {
+                        block.put_back(index);
+                        waker
+                    }
+                };
+                if cfg!(any(jeton_loom, jeton_shuttle)) {
+                    waker.wake();
+                } else if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                    // One waker's panic is not the others' loss. The first one goes on at the end.
+                    first_panic.get_or_insert(panic);
+                }
+            }
+            link = &block.next;
+        }
+        if let Some(panic) = first_panic {
+            panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        let mut next = self.first.load(ord!("gate-std-30", Relaxed));
+        while !next.is_null() {
+            // SAFETY: nobody else has the gate any more, and each block was boxed and is linked once. Wakers of forgotten futures go with it.
+            let block = unsafe { Box::from_raw(next) };
+            next = block.next.load(ord!("gate-std-31", Relaxed));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The gate's word, and each change of it as a pure function.
+
+/// `state:4 | closed:1 | epoch:41 | interest:16 | threads:1 | tasks:1`, from the lowest bit.
+///
+/// The low half is what a sleeping thread is compared with. State and closing lie in it, and 27 bits of the epoch; interest does not, so that
+/// nobody who goes to sleep disturbs another one who does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(pub(super) u64);
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiter {
+    /// A thread, asleep on the word.
+    Thread,
+    /// A task, in a slot.
+    Task,
+}
+
+impl Word {
+    const STATE: u64 = 0xF;
+    const CLOSED: u64 = 1 << 4;
+    const EPOCH_SHIFT: u32 = 5;
+    const ONE_EPOCH: u64 = 1 << Self::EPOCH_SHIFT;
+    const EPOCH: u64 = ((1 << 41) - 1) << Self::EPOCH_SHIFT;
+    const INTEREST_SHIFT: u32 = 46;
+    const INTEREST: u64 = 0xFFFF << Self::INTEREST_SHIFT;
+    const THREADS: u64 = 1 << 62;
+    const TASKS: u64 = 1 << 63;
+
+    pub(super) const fn new(state: u8) -> Self {
+        Self(state as u64 & Self::STATE)
+    }
+
+    #[inline]
+    pub(super) const fn state(self) -> u8 {
+        (self.0 & Self::STATE) as u8
+    }
+
+    #[inline]
+    pub(super) const fn is_closed(self) -> bool {
+        self.0 & Self::CLOSED != 0
+    }
+
+    /// In this state, and not closed: one masked comparison.
+    #[inline]
+    pub(super) const fn is_in(self, state: u8) -> bool {
+        self.0 & (Self::STATE | Self::CLOSED) == state as u64
+    }
+
+    #[inline]
+    pub(super) const fn epoch(self) -> u64 {
+        (self.0 & Self::EPOCH) >> Self::EPOCH_SHIFT
+    }
+
+    /// Epochs from `earlier` until this one, modulo 2^41.
+    pub(super) const fn epochs_since(self, earlier: u64) -> u64 {
+        self.epoch().wrapping_sub(earlier) & (Self::EPOCH >> Self::EPOCH_SHIFT)
+    }
+
+    /// Whether nobody waits, and it is in this state and not closed: one masked comparison.
+    #[inline]
+    const fn is_quietly_in(self, state: u8) -> bool {
+        self.0 & !Self::EPOCH == state as u64
+    }
+
+    /// After a transition between these states: an epoch more, and nobody waits for the new state any more.
+    #[inline]
+    pub(super) const fn moved(self, from: u8, to: u8) -> Self {
+        if self.is_quietly_in(from) {
+            // One addition. What an epoch of all ones carries over is an interest of nobody's, which the next transition to that state clears.
+            return Self(self.0.wrapping_add(Self::ONE_EPOCH).wrapping_add(to as u64).wrapping_sub(from as u64));
+        }
+        self.moved_beside_waiters(to)
+    }
+
+    const fn moved_beside_waiters(self, to: u8) -> Self {
+        let interest = self.0 & Self::INTEREST & !Self::interest(1 << to);
+        // Without interest, nobody waits that is not woken by this very transition.
+        let waiters = if interest == 0 { 0 } else { self.0 & (Self::THREADS | Self::TASKS) };
+        Self(self.0.wrapping_add(Self::ONE_EPOCH) & Self::EPOCH | to as u64 | interest | waiters)
+    }
+
+    /// After closing: nobody waits any more.
+    pub(super) const fn closed(self) -> Self {
+        Self(self.0 & (Self::STATE | Self::EPOCH) | Self::CLOSED)
+    }
+
+    /// With a waiter for `states`, one bit a state.
+    pub(super) const fn awaited(self, states: u32, waiter: Waiter) -> Self {
+        let waiter = match waiter {
+            Waiter::Thread => Self::THREADS,
+            Waiter::Task => Self::TASKS,
+        };
+        Self(self.0 | Self::interest(states) | waiter)
+    }
+
+    /// Whether a transition to `state` has somebody to wake.
+    #[inline]
+    pub(super) const fn is_awaited(self, state: u8) -> bool {
+        self.0 & Self::interest(1 << state) != 0
+    }
+
+    pub(super) const fn has_threads(self) -> bool {
+        self.0 & Self::THREADS != 0
+    }
+
+    pub(super) const fn has_tasks(self) -> bool {
+        self.0 & Self::TASKS != 0
+    }
+
+    const fn interest(states: u32) -> u64 {
+        (states as u64) << Self::INTEREST_SHIFT & Self::INTEREST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transition_clears_the_interest_in_its_state_alone() {
+        let word = Word::new(1).awaited(0b1100, Waiter::Thread).awaited(0b1000, Waiter::Task);
+        let moved = word.moved(1, 2);
+        assert_eq!((moved.state(), moved.epoch()), (2, 1));
+        assert!(!moved.is_awaited(2) && moved.is_awaited(3) && moved.has_threads() && moved.has_tasks());
+        let moved = moved.moved(2, 3);
+        assert_eq!(moved, Word(Word::new(3).0 + 2 * Word::ONE_EPOCH));
+    }
+
+    #[test]
+    fn an_epoch_goes_round_beside_everything_else() {
+        let last = Word(Word::EPOCH | 5);
+        assert_eq!((last.moved(5, 2).state(), last.moved(5, 2).epoch()), (2, 0));
+        assert_eq!(last.moved(5, 2).epochs_since(last.epoch()), 1);
+        let awaited = last.awaited(0xFFFF, Waiter::Thread).moved(5, 0);
+        assert_eq!(awaited, Word::new(0).awaited(0xFFFE, Waiter::Thread));
+        assert_eq!(last.moved(5, 2).moved(2, 0).0 & !Word::EPOCH, 0);
+    }
+
+    #[test]
+    fn closing_keeps_the_state_and_the_epoch() {
+        let word = Word::new(3).moved(3, 7).awaited(0xFF, Waiter::Task);
+        let closed = word.closed();
+        assert_eq!((closed.state(), closed.epoch(), closed.is_closed(), closed.has_tasks()), (7, 1, true, false));
+        assert!(!closed.is_in(7) && word.is_in(7));
+    }
+
+    #[test]
+    fn every_change_but_interest_shows_in_the_half_that_is_compared() {
+        let word = Word::new(4);
+        assert_eq!(word.0 as u32, word.awaited(0xFFFF, Waiter::Task).awaited(1, Waiter::Thread).0 as u32);
+        for changed in [word.moved(4, 4), word.moved(4, 9), word.closed()] {
+            assert_ne!(word.0 as u32, changed.0 as u32);
+        }
+    }
+}
