@@ -8,6 +8,7 @@ pub mod command;
 pub mod contender;
 pub mod counter;
 pub mod cpu;
+pub mod gate;
 pub mod machine;
 pub mod pool;
 pub mod report;
@@ -19,4 +20,4 @@ pub mod window;
 use contender::Structure;
 
 /// All structures that are compared.
-pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE];
+pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE, gate::STRUCTURE];
