@@ -26,6 +26,7 @@ pub(super) trait Gate: Send + Sync + 'static {
     fn set(&self, from: u32, to: u32);
     /// Blocks until it is in `state`.
     fn wait(&self, state: u32);
+    #[cfg_attr(not(test), expect(dead_code, reason = "what it costs is not measured; the tests show who has it"))]
     /// The same with a timeout; whether it has got there. `None`: it cannot.
     fn wait_timeout(&self, state: u32, timeout: Duration) -> Option<bool>;
     /// Whether it is open.
