@@ -44,7 +44,8 @@ pub struct Arguments {
     /// Undisturbed windows for each row.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = value_parser!(u32).range(FEWEST_WINDOWS as i64..))]
     windows: u32,
-    /// Stop after SECONDS for each structure, with the windows that there are [default: 60 for counter, 150 for pool, 240 for cancel, 120 for append].
+    /// Stop after SECONDS for each structure, with the windows that there are [default: 60 for counter, 150 for pool and gate, 240 for cancel,
+    /// 120 for append].
     #[arg(long, value_name = "SECONDS")]
     seconds: Option<u32>,
     /// The two CPUs for the threads [default: the first two that this process may use].

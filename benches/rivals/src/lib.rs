@@ -9,6 +9,7 @@ pub mod command;
 pub mod contender;
 pub mod counter;
 pub mod cpu;
+pub mod gate;
 pub mod machine;
 pub mod pool;
 pub mod report;
@@ -20,4 +21,5 @@ pub mod window;
 use contender::Structure;
 
 /// All structures that are compared.
-pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE, append::STRUCTURE];
+pub const STRUCTURES: &[Structure] =
+    &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE, append::STRUCTURE, gate::STRUCTURE];

@@ -125,7 +125,9 @@ impl Medians<'_> {
 
     /// How many times as fast `fast` is.
     fn ratio(&self, fast: &str, slow: &str) -> Option<f64> {
-        Some(self.summary(slow)?.median / self.summary(fast)?.median)
+        let ratio = self.summary(slow)?.median / self.summary(fast)?.median;
+        // Of two that are both nothing.
+        (!ratio.is_nan()).then_some(ratio)
     }
 
     fn row(&self, structure: &'static str, entry: &Entry, cpus: usize, machine: &Machine) -> ReportRow {

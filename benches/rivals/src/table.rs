@@ -16,7 +16,7 @@ pub(crate) fn figures(rows: &[ReportRow]) -> String {
 fn group(rows: &[ReportRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let threads = if first.threads == 1 { "1 thread" } else { "2 threads" };
-    let mut columns = vec!["contender", "ns", "quartiles"];
+    let mut columns = vec!["contender", "ns", "quartiles", "best"];
     if first.threads > 1 {
         columns.push("ns, system");
     }
@@ -24,7 +24,7 @@ fn group(rows: &[ReportRow]) -> String {
     let mut table = table(&columns);
     for row in rows {
         let mark = if row.not_correct.is_some() { " †" } else { "" };
-        let mut cells = vec![format!("{}{mark}", row.contender), middle(row, row.ns), spread(row.ns)];
+        let mut cells = vec![format!("{}{mark}", row.contender), middle(row, row.ns), spread(row.ns), best(row.ns)];
         if first.threads > 1 {
             cells.push(middle(row, row.ns_system));
         }
@@ -55,7 +55,7 @@ pub(crate) fn targets(rows: &[ReportRow]) -> String {
             };
             let threads = if row.threads == 1 { "1 thread" } else { "2 threads" };
             let what = format!("{} {}, {threads}: {} by {}", row.structure, row.group, peer(target), row.contender);
-            let at_least = target.at_least.map_or_else(dash, |at_least| format!("{at_least:.1}"));
+            let at_least = target.at_least.map_or_else(dash, |at_least| format!("{at_least:.2}"));
             table.add_row([what, at_least, ratio(target.ratio), verdict.to_owned()]);
         }
     }
@@ -85,6 +85,10 @@ fn middle(row: &ReportRow, summary: Option<Summary>) -> String {
 
 fn spread(summary: Option<Summary>) -> String {
     summary.map_or_else(dash, |summary| format!("{:.2}–{:.2}", summary.first_quartile, summary.third_quartile))
+}
+
+fn best(summary: Option<Summary>) -> String {
+    summary.map_or_else(dash, |summary| format!("{:.2}", summary.minimum))
 }
 
 fn ratio(ratio: Option<f64>) -> String {

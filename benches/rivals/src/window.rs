@@ -161,6 +161,13 @@ impl Pace<'_> {
         *self.span = Some(Span { start: wall_before, wall, cpu, operations: chunks * chunk, warm_up: chunk });
     }
 
+    /// The figure of a window that the contender has measured itself, since it sleeps for most of it: so many nanoseconds, or whatever else
+    /// its group counts, for so many operations.
+    pub fn measured(self, amount: u64, operations: u64) {
+        let amount = Duration::from_nanos(amount);
+        *self.span = Some(Span { start: Instant::now(), wall: amount, cpu: amount, operations, warm_up: 0 });
+    }
+
     /// How many threads work in this window.
     pub fn threads(&self) -> usize {
         self.threads
