@@ -3,3 +3,4 @@ pub mod cancel;
 pub mod counter;
 pub mod kudu;
 pub mod pool;
+pub mod queue;

@@ -39,6 +39,13 @@ impl Machine {
         Self { state: AtomicU32::new(State::Init as u32), endings: AtomicU32::new(0) }
     }
 
+    /// In [`State::Running`].
+    pub fn running() -> Self {
+        let machine = Self::new();
+        machine.go(State::Running);
+        machine
+    }
+
     /// Whether the queue can be used: what each operation asks.
     #[inline]
     pub fn check(&self) -> bool {

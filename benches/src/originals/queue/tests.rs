@@ -41,7 +41,7 @@ fn each_task_is_taken_once_by_several_threads() {
     let all: Vec<u64> = thread::scope(|scope| {
         let work = |_| {
             scope.spawn(|| {
-                (0..500).for_each(|_| drop(tube.put("a")));
+                (0..500).for_each(|_| _ = tube.put("a"));
                 let ids: Vec<u64> = (0..500).map(|_| tube.take(Duration::from_secs(20)).unwrap()).collect();
                 ids.iter().for_each(|id| assert!(tube.ack(*id).is_ok()));
                 ids
