@@ -1,6 +1,6 @@
 //! `cargo papers`: published performance figures beside what this machine gives, with a verdict and its reason.
 //!
-//! [`paper`] lists the papers; [`kudu`], [`ovs`] and [`mongo`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
+//! [`paper`] lists the papers; [`kudu`], [`ovs`], [`mongo`] and [`tarantool`] measure one each, with [`native`] for whole processes; [`verdict`] judges what was measured by the
 //! rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
 mod check;
 mod cli;
@@ -18,6 +18,7 @@ mod progress;
 mod readme;
 mod row;
 mod table;
+mod tarantool;
 mod verdict;
 
 use std::{

@@ -5,13 +5,20 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use jeton_benches::harness;
 
-use crate::{kudu, mongo, ovs, progress::Progress, verdict::Measurements};
+use crate::{kudu, mongo, ovs, progress::Progress, tarantool, verdict::Measurements};
 
 /// All papers, in the order of the table.
 pub const ALL: &[Paper] = &[
     Paper { name: "kudu", folder: "01-kudu", about: kudu::ABOUT, measure: kudu::measure, measure_exact: kudu::measure_exact },
     Paper { name: "ovs", folder: "02-ovs", about: ovs::ABOUT, measure: ovs::measure, measure_exact: ovs::measure_exact },
     Paper { name: "mongo", folder: "03-mongo", about: mongo::ABOUT, measure: mongo::measure, measure_exact: mongo::measure_exact },
+    Paper {
+        name: "tarantool",
+        folder: "05-tarantool",
+        about: tarantool::ABOUT,
+        measure: tarantool::measure,
+        measure_exact: tarantool::measure_exact,
+    },
 ];
 
 /// One paper.
