@@ -182,7 +182,7 @@ fn spread(runs: Vec<f64>) -> f64 {
 
 /// What asking for the mode adds to put, take and acknowledge together, as a share of them.
 fn share(counts: &Result<Report, String>, kind: &str) -> Measured {
-    let all = |kind: &str| Ok(of_a_task(counts, kind, "fill")? + of_a_task(counts, kind, "confirm")?);
+    let all = |kind: &str| -> Measured { Ok(of_a_task(counts, kind, "fill")? + of_a_task(counts, kind, "confirm")?) };
     let none = all("none")?;
     Ok((all(kind)? - none) / none)
 }

@@ -48,24 +48,31 @@ impl Mode for Queue {
     }
 }
 
-/// Puts so many tasks, or fewer if the queue cannot be used; returns how many. One call for each task, as a user's.
+/// Puts so many tasks, until the queue cannot be used; returns how many it has put.
 #[inline(never)]
 pub fn fill<M: Mode>(mode: &M, tube: &Tube, batch: u32) -> u32 {
-    (0..batch).map(|_| u32::from(mode.check() && put(tube))).sum()
+    for done in 0..batch {
+        if !mode.check() {
+            return done;
+        }
+        tube.put(DATA);
+    }
+    batch
 }
 
-#[inline]
-fn put(tube: &Tube) -> bool {
-    tube.put(DATA);
-    true
-}
-
-/// Takes and acknowledges so many; returns how many there were.
+/// Takes and acknowledges so many, until the queue cannot be used or is empty; returns how many it has acknowledged.
 #[inline(never)]
 pub fn confirm<M: Mode>(mode: &M, tube: &Tube, batch: u32) -> u32 {
-    let take = || if mode.check() { tube.try_take() } else { None };
-    let ack = |id| mode.check() && tube.ack(id).is_ok();
-    (0..batch).map(|_| u32::from(take().is_some_and(ack))).sum()
+    for done in 0..batch {
+        if !mode.check() {
+            return done;
+        }
+        let Some(id) = tube.try_take() else { return done };
+        if !mode.check() || tube.ack(id).is_err() {
+            return done;
+        }
+    }
+    batch
 }
 
 #[cfg(test)]
