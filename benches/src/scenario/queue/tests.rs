@@ -81,21 +81,3 @@ fn a_take_of_ours_gets_what_is_put_later() {
     queue.end();
     assert_eq!((queue.put(&tube, "a"), queue.take(&tube, 400 * SHORT)), (None, None), "refused at once");
 }
-
-#[test]
-fn waiters_of_ours_wake_for_what_they_wait_for_only() {
-    assert_eq!(faults::herd_of_ours(8, 3), Some(0.0));
-    assert!(faults::herd_of_original(8, 3).unwrap() >= 1.0);
-}
-
-#[test]
-fn idle_threads_are_known_by_name() {
-    for wait in threads::WAITS {
-        let used = threads::idle(wait, 2, SHORT).unwrap();
-        match wait {
-            "sleep" | "timed" => assert!(used.switches > 2.0, "{wait} {used:?}"),
-            _ => assert!(used.switches <= 1.0, "{wait} {used:?}"),
-        }
-    }
-    assert!(threads::idle("other", 1, SHORT).is_none());
-}
