@@ -63,7 +63,7 @@ pub(super) fn waiting<R>(waiters: u32, wait: impl Fn() + Sync, end: impl FnOnce(
         over.fetch_add(1, Ordering::Relaxed);
     };
     thread::scope(|scope| {
-        (0..waiters).for_each(|_| spawn(scope, &wait));
+        (0..waiters).for_each(|_| spawn(scope, wait));
         settle();
         let result = meanwhile();
         let all_wait = over.load(Ordering::Relaxed) == 0;
