@@ -5,3 +5,4 @@ pub mod counter;
 pub mod gate;
 pub mod kudu;
 pub mod pool;
+pub mod queue;

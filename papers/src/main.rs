@@ -1,7 +1,8 @@
 //! `cargo papers`: published performance figures beside what this machine gives, with a verdict and its reason.
 //!
-//! [`paper`] lists the papers; [`kudu`], [`ovs`], [`mongo`] and [`bufbuilder`] measure one each, with [`native`] for whole processes; [`verdict`]
-//! judges what was measured by the rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`] and [`readme`] show the rows; [`check`] is what CI runs.
+//! [`paper`] lists the papers; [`kudu`], [`ovs`], [`mongo`], [`bufbuilder`] and [`tarantool`] measure one each, with [`native`] for whole processes;
+//! [`verdict`] judges what was measured by the rules of [`figures`]; [`row`] joins both, [`matrix`] lays values side by side, and [`table`], [`page`]
+//! and [`readme`] show the rows; [`check`] is what CI runs.
 mod bufbuilder;
 mod check;
 mod cli;
@@ -20,6 +21,7 @@ mod progress;
 mod readme;
 mod row;
 mod table;
+mod tarantool;
 mod verdict;
 
 use std::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use jeton_benches::harness;
 
-use crate::{bufbuilder, kudu, mongo, ovs, progress::Progress, verdict::Measurements};
+use crate::{bufbuilder, kudu, mongo, ovs, progress::Progress, tarantool, verdict::Measurements};
 
 /// All papers, in the order of the table.
 pub const ALL: &[Paper] = &[
@@ -18,6 +18,13 @@ pub const ALL: &[Paper] = &[
         about: bufbuilder::ABOUT,
         measure: bufbuilder::measure,
         measure_exact: bufbuilder::measure_exact,
+    },
+    Paper {
+        name: "tarantool",
+        folder: "05-tarantool",
+        about: tarantool::ABOUT,
+        measure: tarantool::measure,
+        measure_exact: tarantool::measure_exact,
     },
 ];
 
