@@ -1,11 +1,13 @@
 //! Tarantool's queue: a watcher that polls, one that blocks, and our gate.
 
-use std::{collections::BTreeMap, thread};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use jeton_benches::harness::{self, Event, Report};
+use jeton_benches::harness::{Event, Report};
 
 use crate::{
+    counts::{count, count_if_possible},
+    machine,
     native::Program,
     number::median,
     progress::Progress,
@@ -39,33 +41,17 @@ type Runs = BTreeMap<String, Result<Vec<f64>, String>>;
 pub fn measure(progress: &Progress) -> Result<Measurements> {
     progress.step("building the program that waits");
     let program = Program::build("queue_times")?;
-    let counts = match harness::valgrind_version() {
-        Ok(_) => Ok(count(progress)?),
-        Err(missing) => {
-            progress.say(&missing.to_string());
-            Err(missing.to_string())
-        }
-    };
+    let counts = count_if_possible("queue", progress)?;
     let mut runs = Runs::new();
     wait(&program, progress, &mut runs);
     time(&program, progress, &mut runs);
     faults(&program, progress, &mut runs);
-    let processors = thread::available_parallelism().map_or(1.0, |count| count.get() as f64);
-    Ok(measurements(&runs, &counts, processors))
+    Ok(measurements(&runs, &counts, machine::processors()))
 }
 
 /// Measures the figures with the method `exact` only.
 pub fn measure_exact(progress: &Progress) -> Result<Measurements> {
-    Ok(exact(&Ok(count(progress)?)))
-}
-
-fn count(progress: &Progress) -> Result<Report> {
-    let measured = harness::measure(&["queue"], &mut |line| progress.step(line));
-    Ok(measured.inspect_err(|error| {
-        if !error.output().is_empty() {
-            progress.say(error.output().trim_end());
-        }
-    })?)
+    Ok(exact(&Ok(count("queue", progress)?)))
 }
 
 /// Runs it once, and adds what it printed to the figures, one number each.

@@ -21,5 +21,4 @@ pub mod window;
 use contender::Structure;
 
 /// All structures that are compared.
-pub const STRUCTURES: &[Structure] =
-    &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE, append::STRUCTURE, gate::STRUCTURE];
+pub const STRUCTURES: &[Structure] = &[counter::STRUCTURE, pool::STRUCTURE, cancel::STRUCTURE, append::STRUCTURE, gate::STRUCTURE];

@@ -28,7 +28,7 @@ impl<S: States> Gate<S> {
     const_fn! {
         /// A gate in the first state of its table, at epoch 0, with nobody waiting.
         pub const fn new() -> Self {
-            Self { inner: Inner::new(0), states: PhantomData }
+            Self { inner: Inner::new(S::TABLE.open()), states: PhantomData }
         }
     }
 
@@ -38,7 +38,7 @@ impl<S: States> Gate<S> {
     /// Acquire: what was done before the transition to that state is visible.
     #[inline]
     pub fn check(&self) -> bool {
-        self.inner.look().is_in(const { S::TABLE.open() })
+        self.inner.look().is_in(0)
     }
 
     /// The state, and when it is.
@@ -88,7 +88,7 @@ impl<S: States> Gate<S> {
     /// The same, if the word is also what the caller says.
     #[inline]
     pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
-        match self.inner.go_if(from, to, is_right) {
+        match self.inner.go_if(Self::code(from), Self::code(to), is_right) {
             Ok(word) => Ok(Epoch(word.epoch())),
             Err(found) if found.is_closed() => Err(TransitionError::Closed),
             Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
@@ -153,7 +153,7 @@ impl<S: States> Gate<S> {
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
     /// [`wait_change`](Self::wait_change), which misses none.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::States(states.into().bits().into()), deadline, token))
+        Self::waited(self.inner.wait(Want::States(Self::codes(states.into())), deadline, token))
     }
 
     /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
@@ -173,9 +173,20 @@ impl<S: States> Gate<S> {
         Changed::new(&self.inner, epoch)
     }
 
+    /// How a state's number stands in the word, and back again: xor that of the open state, which so is 0, and a check a test of some bits.
+    #[inline]
+    pub(super) const fn code(state: u8) -> u8 {
+        state ^ S::TABLE.open()
+    }
+
+    /// A bit for each state, by its code.
+    pub(super) fn codes(states: StateSet<S>) -> u32 {
+        (0..16).filter(|state| states.bits() & 1 << state != 0).fold(0, |codes, state| codes | 1 << Self::code(state))
+    }
+
     #[inline]
     pub(super) fn moment(word: Word) -> Moment<S> {
-        Moment { state: S::ALL[usize::from(word.state())], epoch: Epoch(word.epoch()) }
+        Moment { state: S::ALL[usize::from(Self::code(word.state())) % S::ALL.len()], epoch: Epoch(word.epoch()) }
     }
 
     fn waited(end: End) -> Waited<S> {

@@ -10,10 +10,9 @@ use std::{
 };
 
 use event_listener::{Event, Listener, listener};
-use jeton::gate::{self, StateSet, States, Waited};
+use jeton::gate::{self, StateSet, States, Waited, states};
 
 /// How many states there are, from 0.
-pub(super) const STATES: u32 = 4;
 
 /// The state that [`Gate::check`] asks for.
 pub(super) const OPEN: u32 = 1;
@@ -33,31 +32,18 @@ pub(super) trait Gate: Send + Sync + 'static {
     fn check(&self) -> bool;
 }
 
-/// A state of ours.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct State(u8);
-
-impl States for State {
-    const FIRST: u8 = 0;
-    const OPEN: u8 = OPEN as u8;
-    const EDGES: [u16; 16] = {
-        let mut edges = [0; 16];
-        let mut from = 0;
-        while from < STATES as usize {
-            edges[from] = ((1 << STATES) - 1) & !(1 << from);
-            from += 1;
-        }
-        edges
-    };
-    const ABORT: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
-    fn number(self) -> u8 {
-        self.0
+states! {
+    /// A state of ours, from each of which one gets to each other one.
+    pub(super) enum State: open Open {
+        First -> [Third, Fourth], abort Open;
+        Open -> [Third, Fourth], abort First;
+        Third -> [Open, Fourth], abort First;
+        Fourth -> [Open, Third], abort First;
     }
+}
 
-    fn from_number(number: u8) -> Self {
-        Self(number)
-    }
+fn state(number: u32) -> State {
+    State::ALL[number as usize % State::ALL.len()]
 }
 
 #[repr(align(128))]
@@ -70,15 +56,15 @@ impl Gate for Jeton {
 
     #[inline]
     fn set(&self, from: u32, to: u32) {
-        _ = black_box(self.0.try_transition(State(from as u8), State(to as u8)));
+        _ = black_box(self.0.try_transition(state(from), state(to)));
     }
 
     fn wait(&self, state: u32) {
-        _ = self.0.wait_for(StateSet::from(State(state as u8)), None, None);
+        _ = self.0.wait_for(StateSet::from(self::state(state)), None, None);
     }
 
     fn wait_timeout(&self, state: u32, timeout: Duration) -> Option<bool> {
-        let waited = self.0.wait_for(StateSet::from(State(state as u8)), Some(Instant::now() + timeout), None);
+        let waited = self.0.wait_for(StateSet::from(self::state(state)), Some(Instant::now() + timeout), None);
         Some(matches!(waited, Waited::Reached(_)))
     }
 

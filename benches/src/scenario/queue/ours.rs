@@ -7,98 +7,46 @@ use std::{
 
 use jeton::{
     cancel::{CancelSource, CancelToken},
-    gate::{Epoch, Gate, Moment, States, TransitionError, Waited},
+    gate::{CommitError, Epoch, Gate, Moment, TransitionError, Waited, states},
 };
 use jeton_core::sync::{AtomicU32, Ordering};
 
 use crate::originals::queue::Tube;
 
-/// Declares the states of a gate in their order, with the edges and the abort edge of each.
-macro_rules! states {
-    ($name:ident, open $open:ident, { $first:ident -> [$($first_to:ident),*] or $first_abort:ident,
-        $($state:ident -> [$($to:ident),*] or $abort:ident,)* }) => {
-        impl States for $name {
-            const FIRST: u8 = Self::$first as u8;
-            const OPEN: u8 = Self::$open as u8;
-            const EDGES: [u16; 16] = {
-                let mut edges = [0; 16];
-                edges[Self::$first as usize] = 0 $(| 1 << Self::$first_to as u16)*;
-                $(edges[Self::$state as usize] = 0 $(| 1 << Self::$to as u16)*;)*
-                edges
-            };
-            const ABORT: [u8; 16] = {
-                let mut abort = [0; 16];
-                abort[Self::$first as usize] = Self::$first_abort as u8;
-                $(abort[Self::$state as usize] = Self::$abort as u8;)*
-                abort
-            };
-
-            #[inline]
-            fn number(self) -> u8 {
-                self as u8
-            }
-
-            #[inline]
-            fn from_number(number: u8) -> Self {
-                const ALL: &[$name] = &[$name::$first, $($name::$state),*];
-                ALL[number as usize]
-            }
-        }
-    };
-}
-
-/// Whether the instance can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Role {
-    /// It can only be read.
-    ReadOnly,
-    /// It can be written.
-    Writable,
-}
-
-states! { Role, open Writable, {
-    ReadOnly -> [Writable] or Writable,
-    Writable -> [ReadOnly] or ReadOnly,
-} }
-
-/// Where a queue is; as the original's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum QueueState {
-    /// The instance was never writable.
-    Init,
-    /// It has become writable: tasks of the time before are released.
-    Startup,
-    /// The queue can be used.
-    Running,
-    /// The instance has become read-only.
-    Ending,
-    /// Until it is writable again.
-    Waiting,
+states! {
+    /// Whether the instance can be written.
+    pub enum Role: open Writable {
+        /// It can only be read.
+        ReadOnly -> [Writable], abort Writable;
+        /// It can be written.
+        Writable -> [ReadOnly], abort ReadOnly;
+    }
 }
 
 // A start that is given up ends; an end that is given up is over: neither can hold the machine for ever.
-states! { QueueState, open Running, {
-    Init -> [Startup] or Startup,
-    Startup -> [Running, Ending] or Ending,
-    Running -> [Ending] or Ending,
-    Ending -> [Waiting] or Waiting,
-    Waiting -> [Startup] or Startup,
-} }
-
-/// Whether a tube has tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Supply {
-    Nothing,
-    Some,
+states! {
+    /// Where a queue is; as the original's.
+    pub enum QueueState: open Running {
+        /// The instance was never writable.
+        Init -> [Startup], abort Startup;
+        /// It has become writable: tasks of the time before are released.
+        Startup -> [Running], abort Ending;
+        /// The queue can be used.
+        Running -> [Ending], abort Ending;
+        /// The instance has become read-only.
+        Ending -> [Waiting], abort Waiting;
+        /// Until it is writable again.
+        Waiting -> [Startup], abort Startup;
+    }
 }
 
-states! { Supply, open Some, {
-    Nothing -> [Some] or Some,
-    Some -> [Nothing] or Nothing,
-} }
+states! {
+    /// Whether a tube has tasks.
+    enum Supply: open Some {
+        Nothing -> [Some], abort Some;
+        Some -> [Nothing], abort Nothing;
+    }
+}
 
 /// A queue: the role of its instance, its state, and those who wait for tasks.
 #[derive(Debug)]
@@ -179,19 +127,23 @@ impl Queue {
         }
     }
 
-    fn start(&self, tube: &Tube) -> Result<Epoch, TransitionError<QueueState>> {
-        let from = self.state.snapshot().state;
-        let start = self.state.begin(from, QueueState::Startup, None)?;
+    fn start(&self, tube: &Tube) -> Result<Epoch, CommitError<QueueState>> {
+        let start = self
+            .state
+            .begin::<{ QueueState::Init as u8 }, { QueueState::Startup as u8 }>(None)
+            .or_else(|_| self.state.begin::<{ QueueState::Waiting as u8 }, { QueueState::Startup as u8 }>(None))
+            .map_err(CommitError::Refused)?;
         tube.release_all();
-        start.commit(QueueState::Running)
+        start.commit::<{ QueueState::Running as u8 }>()
     }
 
-    fn stop(&self) -> Result<Epoch, TransitionError<QueueState>> {
-        let stop = self.state.begin(QueueState::Running, QueueState::Ending, None)?;
+    fn stop(&self) -> Result<Epoch, CommitError<QueueState>> {
+        let stop =
+            self.state.begin::<{ QueueState::Running as u8 }, { QueueState::Ending as u8 }>(None).map_err(CommitError::Refused)?;
         self.endings.fetch_add(1, Ordering::AcqRel);
         let ended = std::mem::take(&mut *self.running_now());
         ended.cancel();
-        stop.commit(QueueState::Waiting)
+        stop.commit::<{ QueueState::Waiting as u8 }>()
     }
 
     fn running_now(&self) -> MutexGuard<'_, CancelSource> {
