@@ -15,7 +15,8 @@ impl<W: Words> AppendLog<W> {
     /// said how long it is, the log ends, and what comes behind is lost.
     ///
     /// # Errors
-    /// [`Corrupt`] if the headers do not lead from the first word to a word that is zero, or to the end.
+    /// [`Corrupt`] if the headers do not lead from the first word to a word that is zero, or to the end. The words are as they were then;
+    /// lend them, as `&mut [LogWord]`, to have them afterwards.
     ///
     /// # Examples
     /// ```
@@ -33,21 +34,29 @@ impl<W: Words> AppendLog<W> {
         // All taken, until it is known how many are.
         let log = Self { tail: Padded::new(AtomicU32::new(len)), len, words };
         let memory = log.parts().words;
-        let mut position = Reader::new(log.parts()).into_position();
+        // Once to see whether it is a log, and nothing is changed before that is known.
+        log.walk(|_, _| {})?;
+        let tail = log.walk(|at, end| {
+            // SAFETY: L1: nobody but this call has the words, and `end` is behind `at` and not behind the tail.
+            unsafe { memory.fill(at, Header::filling(Kind::Padding, end - at)) };
+        })?;
+        memory.clear_from(tail);
+        Ok(Self { tail: Padded::new(AtomicU32::new(tail)), ..log })
+    }
+
+    /// Where the log ends. Whatever an owner has left open, from where to where, goes to `open`.
+    fn walk(&self, mut open: impl FnMut(u32, u32)) -> Result<u32, Corrupt> {
+        let mut position = Reader::new(self.parts()).into_position();
         loop {
             match position.find()? {
                 Found::Record(_) => {}
                 Found::Owned { up_to: Some(end) } => {
-                    // SAFETY: L1: nobody but this call has the words, and `end` is behind this one and not behind the tail.
-                    unsafe { memory.fill(position.at, Header::filling(Kind::Padding, end - position.at)) };
+                    open(position.at, end);
                     position.go_to(end);
                 }
-                Found::Owned { up_to: None } | Found::Tail { .. } => break,
+                Found::Owned { up_to: None } | Found::Tail { .. } => return Ok(position.at),
             }
         }
-        let tail = position.at;
-        memory.clear_from(tail);
-        Ok(Self { tail: Padded::new(AtomicU32::new(tail)), ..log })
     }
 }
 
@@ -110,6 +119,10 @@ mod tests {
             let mut words = words.map(LogWord::from_bits);
             assert_eq!(AppendLog::recover(&mut words[..]).err(), Some(Corrupt { at }), "{words:?}");
         }
+        let saved = [bits(Kind::Writing, 0), bits(Kind::Chunk, 4), 0, u32::MAX];
+        let mut words = saved.map(LogWord::from_bits);
+        assert_eq!(AppendLog::recover(&mut words[..]).err(), Some(Corrupt { at: 3 }));
+        assert_eq!(words.map(|word| word.bits()), saved, "refused, and nothing is changed");
         let full = [bits(Kind::Chunk, 0), bits(Kind::Padding, 0), bits(Kind::Committed, 0)];
         assert_eq!(AppendLog::recover(full.map(LogWord::from_bits)).map(|log| log.used()), Ok(12));
     }
