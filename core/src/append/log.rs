@@ -309,32 +309,6 @@ mod tests {
         assert_eq!(log.committed().filter_map(Result::ok).last().as_deref(), Some(&b"behind"[..]));
     }
 
-    /// The bytes of a grant are a mutable borrow of words among those that the other calls go through.
-    #[test]
-    fn whatever_is_done_while_a_grant_is_written_leaves_its_bytes_alone() {
-        let mut words: Box<[LogWord]> = (0..32).map(LogWord::from_bits).collect();
-        let log = AppendLog::over(&mut words[..]);
-        let (mut lease, mut reader) = (log.lease(24), log.reader());
-        let (mut ordered, mut leased) = (log.grant(6).expect("room"), lease.grant(3).expect("room"));
-        let (six, three) = (ordered.bytes(), leased.bytes());
-        six[0] = b'o';
-        log.append(b"between").expect("room");
-        three[0] = b'l';
-        lease.append(b"behind").expect("room");
-        drop(lease);
-        assert!(matches!(reader.read(), Ok(Read::Pending)));
-        let kept: Vec<_> = log.committed().map(|record| record.expect("not corrupt").bytes()).collect();
-        assert_eq!(kept, [&b"behind"[..], b"between"]);
-        log.seal();
-        assert_eq!((log.append(b""), log.used()), (Err(LogError::Sealed), 13 * 4));
-        six[1..].copy_from_slice(b"rdere");
-        three[1..].copy_from_slice(b"ea");
-        ordered.commit();
-        leased.commit();
-        assert!(matches!(read_all(&mut reader), (records, Read::End) if records == [&b"ordere"[..], b"lea", b"behind", b"between"]));
-        assert_eq!(kept, [&b"behind"[..], b"between"]);
-    }
-
     #[test]
     fn leases_take_chunks_and_fill_them_up() {
         let log = Log::<16>::new();

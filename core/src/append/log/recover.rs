@@ -11,6 +11,8 @@ use crate::{sync::AtomicU32, util::Padded};
 impl<W: Words> AppendLog<W> {
     /// The log that these words hold: read from a file, or kept over a reset. It is open, also if it was sealed.
     ///
+    /// The words are numbers, and a record's bytes lie in them in the byte order of the machine that wrote them.
+    ///
     /// What was being written then is padding now, and so is what leases had left. Where a producer had taken a place and had not yet
     /// said how long it is, the log ends, and what comes behind is lost.
     ///

@@ -46,7 +46,8 @@ pub(super) struct Memory<'a> {
 
 /// How many of `words` words a log uses.
 pub(super) const fn usable(words: usize) -> u32 {
-    if words > MAX_WORDS as usize { MAX_WORDS } else { words as u32 }
+    // In 64 bits, since `usize` may have 16.
+    if words as u64 > MAX_WORDS as u64 { MAX_WORDS } else { words as u32 }
 }
 
 impl<'a> Memory<'a> {
