@@ -108,6 +108,22 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_behind_the_end_is_neither_read_nor_taken_for_a_leases_records() {
+        let lost = bits(Kind::Committed, 0);
+        let mut words = [0, lost, lost, lost].map(LogWord::from_bits);
+        let log = AppendLog::recover(&mut words[..]).expect("a log that ends at once");
+        log.append(b"").expect("room");
+        let mut reader = log.reader();
+        assert!(matches!(reader.read(), Ok(Read::Record(record)) if record.is_empty()));
+        assert!(matches!(reader.read(), Ok(Read::Empty)));
+        let mut lease = log.lease(8);
+        lease.append(b"").expect("a chunk of three words");
+        assert!(matches!(reader.read(), Ok(Read::Record(record)) if record.is_empty()));
+        assert!(matches!(reader.read(), Ok(Read::Pending)));
+        assert_eq!(log.committed().count(), 2);
+    }
+
+    #[test]
     fn words_that_are_no_log_are_an_error() {
         for (words, at) in [
             ([5, 0, 0], 0),                                                       // no kind

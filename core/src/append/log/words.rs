@@ -341,3 +341,14 @@ mod model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_words_a_log_uses_as_many_as_headers_can_say() {
+        let most = MAX_WORDS as usize;
+        assert_eq!([0, 1, most, most + 1, usize::MAX].map(usable), [0, 1, MAX_WORDS, MAX_WORDS, MAX_WORDS]);
+    }
+}
