@@ -42,7 +42,7 @@ impl<'a> Grant<'a> {
         Self { words, at, len, payload: Payload::new() }
     }
 
-    /// The record's bytes, to write them. They begin as whatever was in the memory: zeros, unless it was another log's.
+    /// The record's bytes, to write them. They begin as zeros.
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: L1: the words are the grant's, and the borrow of it ends before it does.

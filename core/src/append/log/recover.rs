@@ -121,6 +121,9 @@ mod tests {
         assert!(matches!(reader.read(), Ok(Read::Record(record)) if record.is_empty()));
         assert!(matches!(reader.read(), Ok(Read::Pending)));
         assert_eq!(log.committed().count(), 2);
+        let mut words = [0, u32::MAX, u32::MAX].map(LogWord::from_bits);
+        let log = AppendLog::recover(&mut words[..]).expect("a log that ends at once");
+        assert_eq!(log.grant(8).expect("room").bytes(), [0; 8], "nothing of what was lost");
     }
 
     #[test]
