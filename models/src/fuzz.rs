@@ -85,6 +85,7 @@ fn recover(saved: &[u32]) -> Option<()> {
         Ok(log) => log,
         Err(corrupt) => {
             assert!(saved.get(corrupt.at as usize).is_some_and(|word| *word != 0), "a word that is zero is no error");
+            assert!(words.iter().map(LogWord::bits).eq(saved.iter().copied()), "refused, and something is changed");
             return None;
         }
     };

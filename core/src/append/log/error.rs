@@ -9,7 +9,7 @@ pub enum LogError {
     Full {
         /// The record's length.
         needed: usize,
-        /// The longest record for which there was room.
+        /// The longest record for which there was room; 0 also if there was none for a header.
         room: usize,
     },
     /// The log is sealed.

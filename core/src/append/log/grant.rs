@@ -42,7 +42,7 @@ impl<'a> Grant<'a> {
         Self { words, at, len, payload: Payload::new() }
     }
 
-    /// The record's bytes, to write them. They begin as whatever was in the memory: zeros, unless it was another log's.
+    /// The record's bytes, to write them. They begin as zeros.
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: L1: the words are the grant's, and the borrow of it ends before it does.
@@ -75,5 +75,42 @@ impl Drop for Grant<'_> {
 impl fmt::Debug for Grant<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grant").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
+    use crate::append::{AppendLog, LogError, LogWord, Read};
+
+    /// The bytes of a grant are a mutable borrow of words among those that the other calls go through.
+    #[test]
+    fn whatever_is_done_while_a_grant_is_written_leaves_its_bytes_alone() {
+        let mut words = [const { LogWord::new() }; 32];
+        let log = AppendLog::over(&mut words[..]);
+        let (mut lease, mut reader) = (log.lease(24), log.reader());
+        let (mut ordered, mut leased) = (log.grant(6).expect("room"), lease.grant(3).expect("room"));
+        let (six, three) = (ordered.bytes(), leased.bytes());
+        six[0] = b'o';
+        log.append(b"between").expect("room");
+        three[0] = b'l';
+        lease.append(b"behind").expect("room");
+        drop(lease);
+        assert!(matches!(reader.read(), Ok(Read::Pending)));
+        let kept: Vec<_> = log.committed().map(|record| record.expect("not corrupt").bytes()).collect();
+        assert_eq!(kept, [&b"behind"[..], b"between"]);
+        log.seal();
+        assert_eq!((log.append(b""), log.used()), (Err(LogError::Sealed), 13 * 4));
+        six[1..].copy_from_slice(b"rdere");
+        three[1..].copy_from_slice(b"ea");
+        ordered.commit();
+        leased.commit();
+        for expected in [&b"ordere"[..], b"lea", b"behind", b"between"] {
+            assert!(matches!(reader.read(), Ok(Read::Record(record)) if *record == *expected));
+        }
+        assert!(matches!(reader.read(), Ok(Read::End)));
+        assert_eq!(kept, [&b"behind"[..], b"between"]);
     }
 }

@@ -72,7 +72,8 @@ impl Header {
 /// The words that a record of `len` bytes takes; more than any log has, if it is too long for one.
 #[inline(always)]
 pub(super) const fn span_of(len: usize) -> u32 {
-    if len > MAX_WORDS as usize * 4 { u32::MAX } else { 1 + (len as u32).div_ceil(4) }
+    // In 64 bits, since `usize` may have 16.
+    if len as u64 > MAX_WORDS as u64 * 4 { u32::MAX } else { 1 + (len as u32).div_ceil(4) }
 }
 
 #[cfg(test)]

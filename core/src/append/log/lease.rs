@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::{
     Grant, LogError, Parts,
-    header::{Header, Kind, MAX_WORDS, span_of},
+    header::{Header, Kind, span_of},
     refused,
 };
 
@@ -21,13 +21,13 @@ pub struct Lease<'a> {
     /// The words of the chunk that are left, which are the lease's alone (L1); `next` is where the next header goes.
     next: u32,
     end: u32,
-    /// How many words to take at once.
+    /// How many words to take at once, or what is left if that is less.
     chunk: u32,
 }
 
 impl<'a> Lease<'a> {
     pub(super) fn new(log: Parts<'a>, bytes: usize) -> Self {
-        Self { log, next: 0, end: 0, chunk: span_of(bytes).min(MAX_WORDS) }
+        Self { log, next: 0, end: 0, chunk: span_of(bytes) }
     }
 
     /// Appends a record. Wait-free while it fits into the chunk; taking a chunk is lock-free.

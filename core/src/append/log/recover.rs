@@ -11,11 +11,14 @@ use crate::{sync::AtomicU32, util::Padded};
 impl<W: Words> AppendLog<W> {
     /// The log that these words hold: read from a file, or kept over a reset. It is open, also if it was sealed.
     ///
+    /// The words are numbers, and a record's bytes lie in them in the byte order of the machine that wrote them.
+    ///
     /// What was being written then is padding now, and so is what leases had left. Where a producer had taken a place and had not yet
     /// said how long it is, the log ends, and what comes behind is lost.
     ///
     /// # Errors
-    /// [`Corrupt`] if the headers do not lead from the first word to a word that is zero, or to the end.
+    /// [`Corrupt`] if the headers do not lead from the first word to a word that is zero, or to the end. The words are as they were then;
+    /// lend them, as `&mut [LogWord]`, to have them afterwards.
     ///
     /// # Examples
     /// ```
@@ -33,21 +36,29 @@ impl<W: Words> AppendLog<W> {
         // All taken, until it is known how many are.
         let log = Self { tail: Padded::new(AtomicU32::new(len)), len, words };
         let memory = log.parts().words;
-        let mut position = Reader::new(log.parts()).into_position();
+        // Once to see whether it is a log, and nothing is changed before that is known.
+        log.walk(|_, _| {})?;
+        let tail = log.walk(|at, end| {
+            // SAFETY: L1: nobody but this call has the words, and `end` is behind `at` and not behind the tail.
+            unsafe { memory.fill(at, Header::filling(Kind::Padding, end - at)) };
+        })?;
+        memory.clear_from(tail);
+        Ok(Self { tail: Padded::new(AtomicU32::new(tail)), ..log })
+    }
+
+    /// Where the log ends. Whatever an owner has left open, from where to where, goes to `open`.
+    fn walk(&self, mut open: impl FnMut(u32, u32)) -> Result<u32, Corrupt> {
+        let mut position = Reader::new(self.parts()).into_position();
         loop {
             match position.find()? {
                 Found::Record(_) => {}
                 Found::Owned { up_to: Some(end) } => {
-                    // SAFETY: L1: nobody but this call has the words, and `end` is behind this one and not behind the tail.
-                    unsafe { memory.fill(position.at, Header::filling(Kind::Padding, end - position.at)) };
+                    open(position.at, end);
                     position.go_to(end);
                 }
-                Found::Owned { up_to: None } | Found::Tail { .. } => break,
+                Found::Owned { up_to: None } | Found::Tail { .. } => return Ok(position.at),
             }
         }
-        let tail = position.at;
-        memory.clear_from(tail);
-        Ok(Self { tail: Padded::new(AtomicU32::new(tail)), ..log })
     }
 }
 
@@ -97,6 +108,25 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_behind_the_end_is_neither_read_nor_taken_for_a_leases_records() {
+        let lost = bits(Kind::Committed, 0);
+        let mut words = [0, lost, lost, lost].map(LogWord::from_bits);
+        let log = AppendLog::recover(&mut words[..]).expect("a log that ends at once");
+        log.append(b"").expect("room");
+        let mut reader = log.reader();
+        assert!(matches!(reader.read(), Ok(Read::Record(record)) if record.is_empty()));
+        assert!(matches!(reader.read(), Ok(Read::Empty)));
+        let mut lease = log.lease(8);
+        lease.append(b"").expect("a chunk of three words");
+        assert!(matches!(reader.read(), Ok(Read::Record(record)) if record.is_empty()));
+        assert!(matches!(reader.read(), Ok(Read::Pending)));
+        assert_eq!(log.committed().count(), 2);
+        let mut words = [0, u32::MAX, u32::MAX].map(LogWord::from_bits);
+        let log = AppendLog::recover(&mut words[..]).expect("a log that ends at once");
+        assert_eq!(log.grant(8).expect("room").bytes(), [0; 8], "nothing of what was lost");
+    }
+
+    #[test]
     fn words_that_are_no_log_are_an_error() {
         for (words, at) in [
             ([5, 0, 0], 0),                                                       // no kind
@@ -110,6 +140,10 @@ mod tests {
             let mut words = words.map(LogWord::from_bits);
             assert_eq!(AppendLog::recover(&mut words[..]).err(), Some(Corrupt { at }), "{words:?}");
         }
+        let saved = [bits(Kind::Writing, 0), bits(Kind::Chunk, 4), 0, u32::MAX];
+        let mut words = saved.map(LogWord::from_bits);
+        assert_eq!(AppendLog::recover(&mut words[..]).err(), Some(Corrupt { at: 3 }));
+        assert_eq!(words.map(|word| word.bits()), saved, "refused, and nothing is changed");
         let full = [bits(Kind::Chunk, 0), bits(Kind::Padding, 0), bits(Kind::Committed, 0)];
         assert_eq!(AppendLog::recover(full.map(LogWord::from_bits)).map(|log| log.used()), Ok(12));
     }

@@ -46,7 +46,8 @@ pub(super) struct Memory<'a> {
 
 /// How many of `words` words a log uses.
 pub(super) const fn usable(words: usize) -> u32 {
-    if words > MAX_WORDS as usize { MAX_WORDS } else { words as u32 }
+    // In 64 bits, since `usize` may have 16.
+    if words as u64 > MAX_WORDS as u64 { MAX_WORDS } else { words as u32 }
 }
 
 impl<'a> Memory<'a> {
@@ -338,5 +339,16 @@ mod model {
         pub(in super::super) fn as_slice(&self) -> &[u8] {
             &self.bytes[..self.len]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_too_many_words_a_log_uses_as_many_as_headers_can_say() {
+        let most = MAX_WORDS as usize;
+        assert_eq!([0, 1, most, most + 1, usize::MAX].map(usable), [0, 1, MAX_WORDS, MAX_WORDS, MAX_WORDS]);
     }
 }
