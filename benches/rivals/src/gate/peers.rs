@@ -12,8 +12,6 @@ use std::{
 use event_listener::{Event, Listener, listener};
 use jeton::gate::{self, StateSet, States, Waited, states};
 
-/// How many states there are, from 0.
-
 /// The state that [`Gate::check`] asks for.
 pub(super) const OPEN: u32 = 1;
 
