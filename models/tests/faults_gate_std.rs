@@ -10,7 +10,7 @@ use std::{
 
 use jeton::{
     cancel::CancelSource,
-    gate::{CommitError, Gate, TransitionError, Waited, states},
+    gate::{CommitError, Gate, StateSet, TransitionError, Waited, states},
 };
 
 states! {
@@ -66,6 +66,26 @@ fn who_waits_is_released_when_the_gate_closes() {
         thread::sleep(Duration::from_millis(20));
         assert!(gate.close());
         assert_eq!(waits.join().expect("no panic"), Waited::Closed);
+    });
+}
+
+#[test]
+fn who_waits_for_no_state_is_released_when_the_gate_closes_and_not_before() {
+    let gate = running();
+    let (sender, woken) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Count(sender)));
+    let mut context = Context::from_waker(&waker);
+    let mut task = Box::pin(gate.reached(StateSet::none()));
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| gate.wait_for(StateSet::none(), Some(Instant::now() + LONG), None));
+        assert!(task.as_mut().poll(&mut context).is_pending());
+        thread::sleep(Duration::from_millis(20));
+        flip(&gate);
+        assert!(task.as_mut().poll(&mut context).is_pending() && !waits.is_finished());
+        _ = woken.try_iter().count();
+        assert!(gate.close());
+        assert_eq!((waits.join().expect("no panic"), woken.try_iter().count()), (Waited::Closed, 1));
+        assert!(task.as_mut().poll(&mut context).is_ready());
     });
 }
 

@@ -38,11 +38,12 @@ pub(super) enum End {
 }
 
 impl Want {
-    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change.
+    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change. Who waits for no state waits
+    /// for the end, and is found by it only if it has an interest: each state makes it look.
     pub(super) const fn states(self) -> u32 {
         match self {
+            Self::States(0) | Self::Change(_) => 0xFFFF,
             Self::States(states) => states & 0xFFFF,
-            Self::Change(_) => 0xFFFF,
         }
     }
 
