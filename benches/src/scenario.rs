@@ -2,5 +2,6 @@
 pub mod append;
 pub mod cancel;
 pub mod counter;
+pub mod gate;
 pub mod kudu;
 pub mod pool;

@@ -15,8 +15,7 @@
 //! | say "stop" to many, each of whom asks, waits or is called | [`cancel`] | one load to ask; nobody waits for anybody |
 //! | build a message of many small parts | [`append`] | one test an append, or one for many |
 //! | write one log from many threads or interrupt handlers, and read it meanwhile | [`append`] | one compare-and-swap a record, or one store; nobody waits for anybody |
-//!
-//! Mode gates follow; the change log says what is there.
+//! | allow operations in one mode, change it, and wait for it | [`gate`] | one load to check; one compare-and-swap to change |
 //!
 //! # Reading order
 //!
@@ -26,6 +25,7 @@
 //! 4. [`pool::in_flight`]: two structures made one, and calls that race with their own time-outs.
 //! 5. [`pool::magazine`]: memory that changes hands by a bit, caches that are stolen from, and proof that nothing was anywhere.
 //! 6. [`cancel`]: two sides that must not miss each other, code of others in the middle of it, and a tree without lists.
+//! 7. [`gate`]: one word for two questions, who may go on and who must be woken; and a table that is proved when it is compiled.
 //!
 //! The [guide](docs::guide) shows the way onto a chip, the [glossary](docs::glossary) has the words, and
 //! [progress by target](docs::progress_by_target) says which operation masks interrupts where.

@@ -5,4 +5,5 @@ pub mod append_calls;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
+pub mod gate;
 pub mod pool;

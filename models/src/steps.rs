@@ -29,6 +29,11 @@
 //! | [`free_list::s3_relaxed_push`] | a push publishes nothing | loom, rmw |
 //! | [`free_list::s4_relaxed_pop`] | a pop acquires nothing | loom, rmw |
 //! | [`free_list::s5_tagged`] | nothing | |
+//! | [`gate::s1_two_words`] | a waiter and a transition miss each other | loom |
+//! | [`gate::s2_load_then_store`] | a transition undoes a waiter's bit | loom, rmw, shuttle |
+//! | [`gate::s3_taken_bit`] | a transition to another state takes the bit of a waiter away | loom, rmw, shuttle |
+//! | [`gate::s4_sticky_bit`] | a change and back is no change | loom, rmw, shuttle |
+//! | [`gate::s5_epoch`] | nothing | |
 //!
 //! "lin" is a history that no order of its calls explains ([`linearizability`](crate::linearizability)); loom, rmw and shuttle are the
 //! ways of [`explore`](mod@crate::explore). That shuttle does not find the relaxed steps is no accident: it knows no orderings.
@@ -53,3 +58,4 @@ pub mod bit_pool;
 pub mod cancel;
 pub mod counter;
 pub mod free_list;
+pub mod gate;

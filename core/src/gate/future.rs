@@ -96,8 +96,8 @@ impl<S: States, const N: usize> Wait<'_, S, N> {
             }
         };
         // If a transition in between has taken the waker, it has woken the task, which then polls again.
-        while let Err(found) = self.gate.publish(seen) {
-            seen = found;
+        while !self.gate.publish(seen) {
+            seen = self.gate.look();
             if let Some(answer) = answer(seen) {
                 self.leave();
                 return Poll::Ready(answer);

@@ -199,29 +199,25 @@ impl<S: States, const N: usize> Gate<S, N> {
         }
     }
 
-    /// Moves the word on, if `to` has something for it; how it was before.
+    /// Moves the word on, if `to` has something for it; how it was before. Otherwise how it is.
     #[inline]
     fn step(&self, to: impl Fn(Word) -> Option<Word>) -> Result<Word, Word> {
-        let mut word = Word(self.word.load(ord!("gate-2", Acquire)));
+        let mut word = self.look();
         while let Some(new) = to(word) {
             // Linearization point. Release pairs with `look`; Acquire with `publish`: whoever has published itself before is found.
-            match self.word.compare_exchange_weak(word.0, new.0, ord!("gate-3", AcqRel), ord!("gate-4", Acquire)) {
+            match self.word.compare_exchange_weak(word.0, new.0, ord!("gate-2", AcqRel), ord!("gate-3", Relaxed)) {
                 Ok(_) => return Ok(word),
-                Err(found) => word = Word(found),
+                Err(_) => word = self.look(),
             }
         }
         Err(word)
     }
 
-    /// Says that a slot is armed, if the word is still as its owner has `seen` it; otherwise how it is.
+    /// Says that a slot is armed, if the word is still as its owner has `seen` it; whether it was.
     #[inline]
-    pub(super) fn publish(&self, seen: Word) -> Result<(), Word> {
+    pub(super) fn publish(&self, seen: Word) -> bool {
         // Also if the word stays the same: Release pairs with `step` that comes later, and finds the slot.
-        let awaited = seen.awaited().0;
-        match self.word.compare_exchange(seen.0, awaited, ord!("gate-5", Release), ord!("gate-6", Acquire)) {
-            Ok(_) => Ok(()),
-            Err(found) => Err(Word(found)),
-        }
+        self.word.compare_exchange(seen.0, seen.awaited().0, ord!("gate-4", Release), ord!("gate-5", Relaxed)).is_ok()
     }
 }
 

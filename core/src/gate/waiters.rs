@@ -31,7 +31,7 @@ impl<const N: usize> Waiters<N> {
         let handle = self.slots().register(waker)?;
         if let Some(states) = self.wanted.get(handle.index() as usize) {
             // Ordered by the publishing: until then a wake may go by what the slot's last owner wanted.
-            states.store(wanted.into(), ord!("gate-7", Relaxed));
+            states.store(wanted.into(), ord!("gate-6", Relaxed));
         }
         Ok(handle)
     }
@@ -82,7 +82,7 @@ impl Wake<'_> {
     fn run(&mut self) {
         while let Some(index) = next_bit(&mut self.left) {
             // Acquired by the transition, if the waiter has published itself before it.
-            let wanted = self.wanted.get(index as usize).map_or(0, |wanted| wanted.load(ord!("gate-8", Relaxed)));
+            let wanted = self.wanted.get(index as usize).map_or(0, |wanted| wanted.load(ord!("gate-7", Relaxed)));
             if wanted & self.states == 0 {
                 continue;
             }
