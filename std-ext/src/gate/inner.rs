@@ -41,8 +41,9 @@ impl Want {
     /// The states whose coming ends the wait or makes it look again. A transition to any state is a change.
     pub(super) const fn states(self) -> u32 {
         match self {
+            // None of them: the end alone, which wakes whom any state would. Nobody wakes, or can sleep with, no bits at all.
+            Self::States(0) | Self::Change(_) => 0xFFFF,
             Self::States(states) => states & 0xFFFF,
-            Self::Change(_) => 0xFFFF,
         }
     }
 
