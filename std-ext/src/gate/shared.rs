@@ -28,7 +28,7 @@ impl<S: States> Gate<S> {
     const_fn! {
         /// A gate in the first state of its table, at epoch 0, with nobody waiting.
         pub const fn new() -> Self {
-            Self { inner: Inner::new(0), states: PhantomData }
+            Self { inner: Inner::new(Self::code(0)), states: PhantomData }
         }
     }
 
@@ -38,7 +38,7 @@ impl<S: States> Gate<S> {
     /// Acquire: what was done before the transition to that state is visible.
     #[inline]
     pub fn check(&self) -> bool {
-        self.inner.look().is_in(const { S::TABLE.open() })
+        self.inner.look().is_in(const { Self::code(S::TABLE.open()) })
     }
 
     /// The state, and when it is.
@@ -70,7 +70,7 @@ impl<S: States> Gate<S> {
 
     #[inline]
     pub(super) fn go(&self, from: u8, to: u8) -> Result<Epoch, TransitionError<S>> {
-        match self.inner.go(from, to) {
+        match self.inner.go(Self::code(from), Self::code(to)) {
             Ok(word) => Ok(Epoch(word.epoch())),
             Err(found) if found.is_closed() => Err(TransitionError::Closed),
             Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
@@ -103,7 +103,7 @@ impl<S: States> Gate<S> {
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
     /// [`wait_change`](Self::wait_change), which misses none.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::States(states.into().bits().into()), deadline, token))
+        Self::waited(self.inner.wait(Want::States(Self::codes(states.into())), deadline, token))
     }
 
     /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
@@ -125,7 +125,26 @@ impl<S: States> Gate<S> {
 
     #[inline]
     pub(super) fn moment(word: Word) -> Moment<S> {
-        Moment { state: S::ALL[usize::from(word.state())], epoch: Epoch(word.epoch()) }
+        Moment { state: S::ALL[usize::from(Self::code(word.state()))], epoch: Epoch(word.epoch()) }
+    }
+
+    /// A state's number as the word has it, and back: 0 is the open one, so that a check is one masked test.
+    #[inline]
+    const fn code(number: u8) -> u8 {
+        number ^ const { S::TABLE.open() }
+    }
+
+    /// The states as the word has them, a bit for each.
+    #[inline]
+    pub(super) fn codes(states: StateSet<S>) -> u32 {
+        let mut bits = states.bits();
+        // Each digit of the open state's number that is set exchanges neighbours at that distance.
+        for (digit, lower) in [0x5555, 0x3333, 0x0F0F, 0x00FF].into_iter().enumerate() {
+            if const { S::TABLE.open() } & 1 << digit != 0 {
+                bits = (bits & lower) << (1 << digit) | bits >> (1 << digit) & lower;
+            }
+        }
+        bits.into()
     }
 
     fn waited(end: End) -> Waited<S> {
