@@ -47,16 +47,18 @@
 //!     if QUEUE.check() { Ok(()) } else { Err(QUEUE.snapshot().state) }
 //! }
 //!
-//! assert_eq!(put(), Err(Queue::Init));
-//! let starting = QUEUE.begin::<{ Queue::Init as u8 }, { Queue::Startup as u8 }>()?;
-//! // Work that may fail; an early return would lead to `Waiting`.
-//! starting.commit::<{ Queue::Running as u8 }>()?;
-//! assert_eq!(put(), Ok(()));
+//! fn main() -> Result<(), TransitionError<Queue>> {
+//!     assert_eq!(put(), Err(Queue::Init));
+//!     let starting = QUEUE.begin::<{ Queue::Init as u8 }, { Queue::Startup as u8 }>()?;
+//!     // Work that may fail; an early return would lead to `Waiting`.
+//!     starting.commit::<{ Queue::Running as u8 }>()?;
+//!     assert_eq!(put(), Ok(()));
 //!
-//! let before = QUEUE.snapshot().epoch;
-//! QUEUE.try_transition(Queue::Running, Queue::Ending)?;
-//! assert_eq!(QUEUE.changed_since(before), 1);
-//! # Ok::<(), TransitionError<Queue>>(())
+//!     let before = QUEUE.snapshot().epoch;
+//!     QUEUE.try_transition(Queue::Running, Queue::Ending)?;
+//!     assert_eq!(QUEUE.changed_since(before), 1);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! # 4. State

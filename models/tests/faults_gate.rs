@@ -164,6 +164,18 @@ fn the_closing_wakes_everybody_once_with_an_error_and_is_for_ever() {
     assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Init, 1, 2));
 }
 
+/// Whoever waits for no state waits for the end.
+#[test]
+fn a_wait_for_no_state_ends_with_the_closing() {
+    let gate = leak::<1>();
+    let (woken, waker) = waker();
+    let mut wait = gate.reached(StateSet::none());
+    assert!(poll(&mut wait, &waker).is_pending());
+    go_to(gate, Waiting);
+    assert_eq!((woken.times(), gate.close(), woken.times()), (0, true, 1));
+    assert_eq!(poll(&mut wait, &waker), Poll::Ready(Err(WaitError::Closed)));
+}
+
 /// An open gate that is closed lets nobody through.
 #[test]
 fn the_check_fails_in_every_state_but_the_open_one_and_once_it_is_closed() {
@@ -209,7 +221,8 @@ fn a_transition_that_was_ended_by_others_does_nothing_more() {
     for commits in [false, true] {
         let gate = leak::<1>();
         go_to(gate, Ending);
-        let begun = gate.try_transition(Ending, Waiting).and_then(|_| gate.begin::<WAITING, STARTUP>()).expect("nobody else is here");
+        let begun =
+            gate.try_transition(Ending, Waiting).and_then(|_| gate.begin::<WAITING, STARTUP>()).expect("nobody else is here");
         // Somebody else goes all the way round, to the same state.
         for (from, to) in [(Startup, Running), (Running, Ending), (Ending, Waiting), (Waiting, Startup)] {
             assert!(gate.try_transition(from, to).is_ok());

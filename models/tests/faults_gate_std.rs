@@ -10,7 +10,7 @@ use std::{
 
 use jeton::{
     cancel::CancelSource,
-    gate::{Gate, Waited, states},
+    gate::{CommitError, Gate, StateSet, TransitionError, Waited, states},
 };
 
 states! {
@@ -66,6 +66,26 @@ fn who_waits_is_released_when_the_gate_closes() {
         thread::sleep(Duration::from_millis(20));
         assert!(gate.close());
         assert_eq!(waits.join().expect("no panic"), Waited::Closed);
+    });
+}
+
+#[test]
+fn who_waits_for_no_state_is_released_when_the_gate_closes_and_not_before() {
+    let gate = running();
+    let (sender, woken) = mpsc::channel();
+    let waker = Waker::from(Arc::new(Count(sender)));
+    let mut context = Context::from_waker(&waker);
+    let mut task = Box::pin(gate.reached(StateSet::none()));
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| gate.wait_for(StateSet::none(), Some(Instant::now() + LONG), None));
+        assert!(task.as_mut().poll(&mut context).is_pending());
+        thread::sleep(Duration::from_millis(20));
+        flip(&gate);
+        assert!(task.as_mut().poll(&mut context).is_pending() && !waits.is_finished());
+        _ = woken.try_iter().count();
+        assert!(gate.close());
+        assert_eq!((waits.join().expect("no panic"), woken.try_iter().count()), (Waited::Closed, 1));
+        assert!(task.as_mut().poll(&mut context).is_ready());
     });
 }
 
@@ -150,9 +170,36 @@ fn a_gate_may_go_as_soon_as_its_waiter_returns() {
 #[test]
 fn a_transition_that_is_dropped_takes_the_abort_edge() {
     let gate = running();
-    drop(gate.begin(Queue::Running, Queue::Ending, None).expect("an edge"));
+    drop(gate.begin::<{ Queue::Running as u8 }, { Queue::Ending as u8 }>(None).expect("an edge"));
     assert_eq!(gate.snapshot().state, Queue::Waiting);
-    let late = gate.begin(Queue::Waiting, Queue::Startup, Some(Instant::now())).expect("an edge");
-    assert!(late.commit(Queue::Running).is_err());
+    let late = gate.begin::<{ Queue::Waiting as u8 }, { Queue::Startup as u8 }>(Some(Instant::now())).expect("an edge");
+    assert_eq!(late.commit::<{ Queue::Running as u8 }>(), Err(CommitError::Late));
     assert_eq!(gate.snapshot().state, Queue::Ending);
+}
+
+#[test]
+fn a_transition_moves_no_state_that_somebody_else_has_entered_since() {
+    let gate = running();
+    for is_committed in [true, false] {
+        let begun = gate.begin::<{ Queue::Running as u8 }, { Queue::Ending as u8 }>(None).expect("an edge");
+        for (from, to) in [
+            (Queue::Ending, Queue::Waiting),
+            (Queue::Waiting, Queue::Startup),
+            (Queue::Startup, Queue::Running),
+            (Queue::Running, Queue::Ending),
+        ] {
+            gate.try_transition(from, to).expect("an edge");
+        }
+        let before = gate.snapshot();
+        if is_committed {
+            let refused = begun.commit::<{ Queue::Waiting as u8 }>();
+            assert_eq!(refused, Err(CommitError::Refused(TransitionError::Other(Queue::Ending))));
+        } else {
+            drop(begun);
+        }
+        assert_eq!(gate.snapshot(), before, "it is another one's `Ending`");
+        for (from, to) in [(Queue::Ending, Queue::Waiting), (Queue::Waiting, Queue::Startup), (Queue::Startup, Queue::Running)] {
+            gate.try_transition(from, to).expect("an edge");
+        }
+    }
 }

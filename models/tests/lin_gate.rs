@@ -48,7 +48,7 @@ fn history(programs: &'static [&'static [Call]]) {
 
 #[test]
 fn two_threads_move_a_gate_three_times_each() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 40, rmw: 72, shuttle: 466 }, || {
         history(&[
             &[Call::Go(Idle, Running), Call::Go(Running, Idle), Call::Snapshot],
             &[Call::Go(Idle, Running), Call::Check, Call::Go(Running, Ending)],
@@ -58,7 +58,7 @@ fn two_threads_move_a_gate_three_times_each() {
 
 #[test]
 fn three_threads_move_and_close_a_gate() {
-    explore(Model { threads: 3, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 3, loom: 268, rmw: 733, shuttle: 18000 }, || {
         history(&[
             &[Call::Go(Idle, Running), Call::Snapshot],
             &[Call::Close, Call::Check],
@@ -69,7 +69,7 @@ fn three_threads_move_and_close_a_gate() {
 
 #[test]
 fn a_change_and_back_counts_as_two() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 166, rmw: 68, shuttle: 189 }, || {
         history(&[
             &[Call::Go(Idle, Running), Call::Go(Running, Idle), Call::Go(Idle, Running)],
             &[Call::ChangedSince(0), Call::Snapshot, Call::ChangedSince(0)],

@@ -79,7 +79,7 @@ fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
 
 #[test]
 fn who_sees_a_state_sees_what_came_before() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 4, rmw: 9, shuttle: 10 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.touch();
@@ -95,7 +95,7 @@ fn who_sees_a_state_sees_what_came_before() {
 
 #[test]
 fn who_is_refused_for_a_state_sees_what_came_before_it() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 4, rmw: 9, shuttle: 10 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.touch();
@@ -111,7 +111,7 @@ fn who_is_refused_for_a_state_sees_what_came_before_it() {
 
 #[test]
 fn transitions_hand_memory_on() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 4, rmw: 9, shuttle: 10 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.touch();
@@ -127,7 +127,7 @@ fn transitions_hand_memory_on() {
 
 #[test]
 fn a_waiter_beside_a_transition_is_answered_or_woken() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 7, rmw: 11, shuttle: 108 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.touch();
@@ -150,7 +150,7 @@ fn a_waiter_beside_a_transition_is_answered_or_woken() {
 
 #[test]
 fn who_waits_for_another_state_is_woken_by_that_one_alone() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 10, rmw: 18, shuttle: 1451 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.go(Idle, Running);
@@ -167,7 +167,7 @@ fn who_waits_for_another_state_is_woken_by_that_one_alone() {
 
 #[test]
 fn a_change_and_back_is_not_missed() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 9, rmw: 17, shuttle: 1903 }, || {
         let subject = subject::<1>();
         let before = subject.gate.snapshot().epoch;
         let other = beside(&subject, |subject| {
@@ -186,7 +186,7 @@ fn a_change_and_back_is_not_missed() {
 
 #[test]
 fn of_two_who_move_it_one_wins_and_the_waiter_is_woken() {
-    explore(Model { threads: 3, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 3, loom: 191, rmw: 307, shuttle: 18000 }, || {
         let subject = subject::<1>();
         let others = [Running, Mode::Ended]
             .map(|to| beside(&subject, move |subject| u32::from(subject.gate.try_transition(Idle, to).is_ok())));
@@ -201,7 +201,7 @@ fn of_two_who_move_it_one_wins_and_the_waiter_is_woken() {
 
 #[test]
 fn a_wait_dropped_beside_a_transition_leaves_its_slot() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 19, rmw: 12, shuttle: 28 }, || {
         let subject = subject::<1>();
         let (woken, first) = waker();
         let mut wait = subject.gate.reached(Running);
@@ -219,7 +219,7 @@ fn a_wait_dropped_beside_a_transition_leaves_its_slot() {
 
 #[test]
 fn a_slot_goes_from_one_wait_to_the_next_beside_a_transition() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 1310, rmw: 376, shuttle: 63000 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.go(Idle, Running);
@@ -241,7 +241,7 @@ fn a_slot_goes_from_one_wait_to_the_next_beside_a_transition() {
 
 #[test]
 fn a_waker_that_changes_beside_a_transition_is_woken_or_answered() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 51, rmw: 124, shuttle: 29112 }, || {
         let subject = subject::<2>();
         let (_, first) = waker();
         let mut wait = subject.gate.reached(Running);
@@ -257,7 +257,7 @@ fn a_waker_that_changes_beside_a_transition_is_woken_or_answered() {
 
 #[test]
 fn who_is_polled_without_a_wake_up_is_still_woken() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 42, rmw: 70, shuttle: 716 }, || {
         let subject = subject::<1>();
         let (woken, waker) = waker();
         let mut wait = subject.gate.reached(Ending);
@@ -269,14 +269,15 @@ fn who_is_polled_without_a_wake_up_is_still_woken() {
         thread::yield_now();
         let pending = poll(&mut wait, &waker).is_pending();
         other();
-        assert!(!pending || woken.times() == 1);
+        // Once more, if its waker was just being taken when it looked for a slot.
+        assert!(!pending || woken.times() >= 1, "asleep for ever");
         assert!(poll(&mut wait, &waker).is_ready());
     });
 }
 
 #[test]
 fn a_waiter_beside_the_closing_is_told() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 7, rmw: 11, shuttle: 108 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             subject.touch();
@@ -299,7 +300,7 @@ fn a_waiter_beside_the_closing_is_told() {
 
 #[test]
 fn two_waiters_are_both_woken() {
-    explore(Model { threads: 3, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 3, loom: 378, rmw: 847, shuttle: 18000 }, || {
         let subject = subject::<2>();
         let others = [(); 2].map(|()| {
             beside(&subject, |subject| {
@@ -322,7 +323,7 @@ fn two_waiters_are_both_woken() {
 /// The word says already that somebody waits, so that the second one's publishing does not change it.
 #[test]
 fn who_waits_after_another_has_left_is_woken() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 88, rmw: 114, shuttle: 20841 }, || {
         let subject = subject::<1>();
         let (_, first) = waker();
         let mut wait = subject.gate.reached(Running);
@@ -340,7 +341,7 @@ fn who_waits_after_another_has_left_is_woken() {
 
 #[test]
 fn a_transition_that_is_given_up_undoes_nothing_of_others() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, || {
+    explore(Model { threads: 2, loom: 18, rmw: 25, shuttle: 59 }, || {
         let subject = subject::<1>();
         let other = beside(&subject, |subject| {
             let out = subject.gate.try_transition(Running, Idle).is_ok();

@@ -26,7 +26,7 @@ fn s3_taken_bit() {
 
 #[test]
 fn s3_taken_bit_with_one_state() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, there_or_woken::<s3_taken_bit::Gate>);
+    explore(Model { threads: 2, loom: 7, rmw: 19, shuttle: 31 }, there_or_woken::<s3_taken_bit::Gate>);
 }
 
 #[test]
@@ -36,15 +36,15 @@ fn s4_sticky_bit() {
 
 #[test]
 fn s4_sticky_bit_with_two_states() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, woken_by_the_second::<s4_sticky_bit::Gate>);
+    explore(Model { threads: 2, loom: 10, rmw: 31, shuttle: 176 }, woken_by_the_second::<s4_sticky_bit::Gate>);
 }
 
 #[test]
 fn s5_epoch() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, no_change_is_missed::<s5_epoch::Gate>);
+    explore(Model { threads: 2, loom: 9, rmw: 24, shuttle: 102 }, no_change_is_missed::<s5_epoch::Gate>);
 }
 
 #[test]
 fn s5_epoch_with_two_states() {
-    explore(Model { threads: 2, loom: 2, rmw: 2, shuttle: 2 }, woken_by_the_second::<s5_epoch::Gate>);
+    explore(Model { threads: 2, loom: 10, rmw: 31, shuttle: 176 }, woken_by_the_second::<s5_epoch::Gate>);
 }

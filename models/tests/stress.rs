@@ -3,7 +3,16 @@
 //! A program of its own, without the test harness: ThreadSanitizer does not know the harness' threads and would report races in it.
 //! `stress --broken STEP` runs a wrong step of the free list instead: a checker that finds nothing then finds nothing at all.
 
-use std::{cell::UnsafeCell, collections::HashSet, process::ExitCode, sync::Arc, thread, time::Duration};
+use std::{
+    cell::UnsafeCell,
+    collections::HashSet,
+    pin::Pin,
+    process::ExitCode,
+    sync::Arc,
+    task::{Context, Poll, Wake, Waker},
+    thread,
+    time::Duration,
+};
 
 use jeton::{
     append::{AppendLog, LogWord, Read},
@@ -11,6 +20,7 @@ use jeton::{
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
 };
+use jeton_core::gate::{Gate, states};
 use jeton_models::steps::free_list::{FreeList, s3_relaxed_push, s4_relaxed_pop, s5_tagged};
 
 const THREADS: usize = 3;
@@ -281,6 +291,59 @@ fn threads_make_cancel_and_drop_one_tree(rounds: usize) {
     }
 }
 
+states! {
+    /// Whose turn it is.
+    enum Turn: open First {
+        First -> [Second], abort Second;
+        Second -> [Third], abort Third;
+        Third -> [First], abort First;
+    }
+}
+
+/// Polls a wait until it is over, and sleeps in between.
+fn wait<F: Future + Unpin>(mut future: F) -> F::Output {
+    struct Unpark(thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        match Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Each waits for its turn, adds one to plain memory, and hands the turn on. A wake-up that is lost stops all of them.
+fn a_gate_hands_memory_round(rounds: usize) {
+    struct Plain(UnsafeCell<usize>);
+    // SAFETY: whoever has the turn alone touches it.
+    unsafe impl Sync for Plain {}
+    let (gate, plain) = (Gate::<Turn, THREADS>::new(), Plain(UnsafeCell::new(0)));
+    let turns = [Turn::First, Turn::Second, Turn::Third];
+    let plain = &plain;
+    in_threads(|number| {
+        let (own, next) = (turns[number], turns[(number + 1) % THREADS]);
+        for round in 0..rounds {
+            if round % 3 == 0 {
+                // One that is given up, perhaps just while it is woken.
+                _ = Pin::new(&mut gate.reached(next)).poll(&mut Context::from_waker(Waker::noop()));
+            }
+            let moment = wait(gate.reached(own)).expect("a slot for each, and nobody closes it");
+            assert_eq!(moment.epoch.get() as usize % THREADS, number);
+            // SAFETY: it is this thread's turn.
+            unsafe { *plain.0.get() += 1 };
+            gate.try_transition(own, next).expect("it is this thread's turn");
+        }
+    });
+    assert_eq!(gate.snapshot().epoch.get() as usize, rounds * THREADS);
+    // SAFETY: all threads have ended.
+    assert_eq!(unsafe { *plain.0.get() }, rounds * THREADS);
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -289,7 +352,8 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 11] = [
+    let tests: [Test; 12] = [
+        ("a_gate_hands_memory_round", a_gate_hands_memory_round),
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),

@@ -147,7 +147,7 @@ impl<S: States, const N: usize> Gate<S, N> {
         if let Ok(before) = closed
             && before.is_awaited()
         {
-            self.waiters.wake(u16::MAX);
+            self.waiters.wake_all();
         }
         closed.is_ok()
     }
@@ -190,7 +190,7 @@ impl<S: States, const N: usize> Gate<S, N> {
         match self.step(|word| (word.is_in(from, open) && is_right(word)).then(|| word.moved(from, to))) {
             Ok(before) => {
                 if before.is_awaited() {
-                    self.waiters.wake(1 << (to % 16));
+                    self.waiters.wake(to);
                 }
                 Ok(Epoch(before.moved(from, to).epoch()))
             }

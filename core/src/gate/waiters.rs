@@ -8,7 +8,10 @@ use crate::{
     util::slots::{Full, Handle, Renewed, Slot, Slots, next_bit},
 };
 
-/// A slot for each waiter, and beside it a bit for each state that its waiter wants: `[…; N]` where it stands.
+/// What everybody waits for, beside the states: the closing.
+const CLOSING: u32 = 1 << 16;
+
+/// A slot for each waiter, and beside it a bit for each state that its waiter wants, and one more: `[…; N]` where it stands.
 #[derive(Debug)]
 pub(super) struct Waiters<const N: usize> {
     slots: Slots<[Slot<Waker>; N]>,
@@ -31,7 +34,7 @@ impl<const N: usize> Waiters<N> {
         let handle = self.slots().register(waker)?;
         if let Some(states) = self.wanted.get(handle.index() as usize) {
             // Ordered by the publishing: until then a wake may go by what the slot's last owner wanted.
-            states.store(wanted.into(), ord!("gate-6", Relaxed));
+            states.store(u32::from(wanted) | CLOSING, ord!("gate-6", Relaxed));
         }
         Ok(handle)
     }
@@ -63,10 +66,19 @@ impl<const N: usize> Waiters<N> {
         drop(unsafe { self.slots().deregister(handle) });
     }
 
-    /// Wakes those who want one of these states; also the others of them, if a waker panics.
+    /// Wakes those who want this state; also the others of them, if a waker panics.
+    pub(super) fn wake(&self, state: u8) {
+        self.wake_who_wants(1 << (state % 16));
+    }
+
+    /// Wakes everybody, in the same way.
+    pub(super) fn wake_all(&self) {
+        self.wake_who_wants(CLOSING);
+    }
+
     #[cold]
-    pub(super) fn wake(&self, states: u16) {
-        Wake { slots: self.slots(), wanted: &self.wanted, states: states.into(), left: self.slots().used() }.run();
+    fn wake_who_wants(&self, states: u32) {
+        Wake { slots: self.slots(), wanted: &self.wanted, states, left: self.slots().used() }.run();
     }
 }
 

@@ -313,3 +313,19 @@ cfg_has_rmw_32! {
 cfg_has_rmw_64! {
     shared_word!(AtomicU64, rmw::AtomicU64, u64);
 }
+
+#[cfg(not(any(jeton_loom, jeton_shuttle)))]
+cfg_has_rmw_64! {
+    impl AtomicU64 {
+        /// The word's low half, in the type that calls of the system take.
+        ///
+        /// # Safety
+        /// 1. Nothing but the system reads through it, and nothing writes: Rust has no meaning for accesses of two widths at a time.
+        #[inline]
+        pub unsafe fn low_half(&self) -> &owner::AtomicU32 {
+            let low = if cfg!(target_endian = "little") { 0 } else { 1 };
+            // SAFETY: inside of the word, and aligned; of the accesses, by the caller.
+            unsafe { &*core::ptr::from_ref(self).cast::<owner::AtomicU32>().add(low) }
+        }
+    }
+}

@@ -38,10 +38,10 @@ pub(super) enum End {
 }
 
 impl Want {
-    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change.
+    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change. Who waits for no state waits
+    /// for the end, and is found by it only if it has an interest: each state makes it look.
     pub(super) const fn states(self) -> u32 {
         match self {
-            // None of them: the end alone, which wakes whom any state would. Nobody wakes, or can sleep with, no bits at all.
             Self::States(0) | Self::Change(_) => 0xFFFF,
             Self::States(states) => states & 0xFFFF,
         }
@@ -74,12 +74,13 @@ impl Inner {
         Word(self.word.load(ord!("gate-std-1", Acquire)))
     }
 
-    /// From one state to another, if the gate is in the first one; the new word. Otherwise the word found.
+    /// From one state to another, if the gate is in the first one, and its word is what the caller says; the new word. Otherwise the word
+    /// found.
     #[inline]
-    pub(super) fn go(&self, from: u8, to: u8) -> Result<Word, Word> {
+    pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Word, Word> {
         let mut seen = Word(self.word.load(ord!("gate-std-2", Acquire)));
         loop {
-            if !seen.is_in(from) {
+            if !(seen.is_in(from) && is_right(seen)) {
                 return Err(seen);
             }
             let new = seen.moved(from, to);

@@ -65,26 +65,76 @@ impl<S: States> Gate<S> {
         if !S::TABLE.has_edge(from.number(), to.number()) {
             return Err(TransitionError::NoEdge);
         }
-        self.go(from.number(), to.number())
+        self.go_if(from.number(), to.number(), |_| true)
     }
 
+    /// The same along an edge that is known when this is compiled, from `FROM as u8` to `TO as u8`.
+    ///
+    /// # Errors
+    /// If the gate is not in `FROM`, or closed.
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door> = Gate::new();
+    /// _ = DOOR.transition::<{ Door::Locked as u8 }, { Door::Open as u8 }>(); // there is no such edge
+    /// ```
     #[inline]
-    pub(super) fn go(&self, from: u8, to: u8) -> Result<Epoch, TransitionError<S>> {
-        match self.inner.go(Self::code(from), Self::code(to)) {
+    pub fn transition<const FROM: u8, const TO: u8>(&self) -> Result<Epoch, TransitionError<S>> {
+        const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
+        self.go_if(FROM, TO, |_| true)
+    }
+
+    /// The same, if the word is also what the caller says.
+    #[inline]
+    pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
+        match self.inner.go_if(Self::code(from), Self::code(to), is_right) {
             Ok(word) => Ok(Epoch(word.epoch())),
             Err(found) if found.is_closed() => Err(TransitionError::Closed),
             Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
         }
     }
 
-    /// Begins a transition: goes to `to`, and on from there to where [`commit`](Transition::commit) says, or, if that does not come
-    /// before `deadline` or before the guard is dropped, along the abort edge of `to`.
+    /// Goes to the state `TO`, to go on from there by [`Transition::commit`], or along the abort edge of `TO` if that does not come before
+    /// `deadline`, or the guard is dropped.
     ///
     /// # Errors
-    /// As [`try_transition`](Self::try_transition).
-    pub fn begin(&self, from: S, to: S, deadline: Option<Instant>) -> Result<Transition<'_, S>, TransitionError<S>> {
-        let epoch = self.try_transition(from, to)?;
-        Ok(Transition::new(self, to, epoch, deadline))
+    /// If the gate is not in `FROM`, or closed. An edge that is not there does not compile.
+    ///
+    /// # Examples
+    /// ```
+    /// use jeton::gate::{CommitError, Gate, states};
+    /// use std::time::Instant;
+    ///
+    /// states! {
+    ///     enum Queue: open Running {
+    ///         Waiting -> [Starting], abort Starting;
+    ///         Starting -> [Running], abort Waiting;
+    ///         Running -> [Waiting], abort Waiting;
+    ///     }
+    /// }
+    /// static QUEUE: Gate<Queue> = Gate::new();
+    ///
+    /// let starting = QUEUE.begin::<{ Queue::Waiting as u8 }, { Queue::Starting as u8 }>(Some(Instant::now())).expect("it waits");
+    /// assert_eq!(starting.commit::<{ Queue::Running as u8 }>(), Err(CommitError::Late));
+    /// assert_eq!(QUEUE.snapshot().state, Queue::Waiting);
+    /// let starting = QUEUE.begin::<{ Queue::Waiting as u8 }, { Queue::Starting as u8 }>(None).expect("it waits");
+    /// starting.commit::<{ Queue::Running as u8 }>().expect("nobody has moved it on");
+    /// assert!(QUEUE.check());
+    /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door> = Gate::new();
+    /// _ = DOOR.begin::<{ Door::Locked as u8 }, { Door::Open as u8 }>(None); // there is no such edge
+    /// ```
+    #[inline]
+    pub fn begin<const FROM: u8, const TO: u8>(
+        &self,
+        deadline: Option<Instant>,
+    ) -> Result<Transition<'_, S, TO>, TransitionError<S>> {
+        Ok(Transition::new(self, self.transition::<FROM, TO>()?, deadline))
     }
 
     /// How many transitions there have been since then: none is missed, whatever the state is now.

@@ -159,3 +159,15 @@ impl Drop for Tasks {
         }
     }
 }
+
+#[cfg(all(test, target_pointer_width = "64", not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use super::{super::inner::Inner, Block};
+
+    #[test]
+    fn the_page_tells_the_sizes() {
+        let page = include_str!("../gate.rs");
+        let (gate, block) = (size_of::<Inner>(), size_of::<Block>());
+        assert!(page.contains(&format!("a gate takes {gate} bytes, and a block of 64 tasks {block},")), "{gate} {block}");
+    }
+}

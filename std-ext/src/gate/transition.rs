@@ -1,6 +1,6 @@
 //! `Transition`: a transition that ends well, or along an abort edge.
 
-use std::fmt;
+use std::{fmt, mem};
 
 use jeton_core::gate::{States, TransitionError};
 
@@ -12,7 +12,7 @@ use crate::blocking::Instant;
 pub enum CommitError<S> {
     /// The deadline has passed, and the abort edge was taken.
     Late,
-    /// There was no transition, for this reason; the abort edge was taken if the gate was still where it was begun.
+    /// Somebody else has moved the gate on, or closed it.
     Refused(TransitionError<S>),
 }
 
@@ -27,54 +27,57 @@ impl<S: fmt::Debug> fmt::Display for CommitError<S> {
 
 impl<S: fmt::Debug> std::error::Error for CommitError<S> {}
 
-/// A transition under way: [`commit`](Self::commit) ends it; a drop takes the abort edge.
+/// A gate in the state `AT`, which this has brought it to: [`commit`](Self::commit) goes on from there, and a drop takes the abort edge.
 ///
-/// Nothing watches the clock meanwhile: a deadline that has passed is found by `commit`. If somebody else has moved the gate on, it stays
-/// where it is. A guard that is forgotten leaves the gate where it was begun.
+/// If somebody else has moved the gate on meanwhile, also if it has come back to the state since, neither does anything. Forgetting it
+/// leaves the gate as it is. Nothing watches the clock: a deadline that has passed is found by `commit`.
 #[must_use = "dropping it takes the abort edge"]
-pub struct Transition<'g, S: States> {
+pub struct Transition<'g, S: States, const AT: u8> {
     gate: &'g Gate<S>,
-    state: S,
     epoch: Epoch,
     deadline: Option<Instant>,
-    is_over: bool,
 }
 
-impl<'g, S: States> Transition<'g, S> {
-    pub(super) fn new(gate: &'g Gate<S>, state: S, epoch: Epoch, deadline: Option<Instant>) -> Self {
-        Self { gate, state, epoch, deadline, is_over: false }
+impl<'g, S: States, const AT: u8> Transition<'g, S, AT> {
+    #[inline]
+    pub(super) fn new(gate: &'g Gate<S>, epoch: Epoch, deadline: Option<Instant>) -> Self {
+        Self { gate, epoch, deadline }
     }
 
-    /// The epoch that it began.
+    /// The epoch that it has begun.
     pub const fn epoch(&self) -> Epoch {
         self.epoch
     }
 
-    /// Goes on to `to`.
+    /// Goes on to the state `TO as u8`. An edge that is not there does not compile.
     ///
     /// # Errors
-    /// As [`Gate::try_transition`], and if the deadline has passed. The abort edge is taken, if the gate is where this has brought it.
-    pub fn commit(mut self, to: S) -> Result<Epoch, CommitError<S>> {
+    /// [`CommitError::Late`], if the deadline has passed; the abort edge was taken then, unless somebody else has moved the gate on.
+    /// [`CommitError::Refused`], if somebody else has moved it on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
+    #[inline]
+    pub fn commit<const TO: u8>(self) -> Result<Epoch, CommitError<S>> {
+        const { assert!(S::TABLE.has_edge(AT, TO), "there is no such edge") };
         if is_late(self.deadline) {
             return Err(CommitError::Late);
         }
-        let epoch = self.gate.try_transition(self.state, to).map_err(CommitError::Refused)?;
-        self.is_over = true;
-        Ok(epoch)
+        let (gate, epoch) = (self.gate, self.epoch);
+        mem::forget(self);
+        gate.go_if(AT, TO, |word| word.epoch() == epoch.0).map_err(CommitError::Refused)
     }
 }
 
-impl<S: States> Drop for Transition<'_, S> {
+impl<S: States, const AT: u8> Drop for Transition<'_, S, AT> {
     fn drop(&mut self) {
-        if !self.is_over {
-            // If another one has moved the gate on, or closed it, there is nothing to abort.
-            _ = self.gate.go(self.state.number(), S::TABLE.abort(self.state.number()));
+        let abort = S::TABLE.abort(AT);
+        if abort != AT {
+            // If somebody else has moved the gate on, or closed it, there is nothing to abort.
+            _ = self.gate.go_if(AT, abort, |word| word.epoch() == self.epoch.0);
         }
     }
 }
 
-impl<S: States + fmt::Debug> fmt::Debug for Transition<'_, S> {
+impl<S: States + fmt::Debug, const AT: u8> fmt::Debug for Transition<'_, S, AT> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transition").field("state", &self.state).field("epoch", &self.epoch).finish_non_exhaustive()
+        f.debug_struct("Transition").field("epoch", &self.epoch).finish_non_exhaustive()
     }
 }

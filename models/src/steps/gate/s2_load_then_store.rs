@@ -26,7 +26,11 @@ impl Gate {
             if is_over(word & STATE) {
                 return true;
             }
-            if self.word.compare_exchange(word, word | AWAITED, ord!("load-then-store-2", Release), ord!("load-then-store-3", Relaxed)).is_ok() {
+            if self
+                .word
+                .compare_exchange(word, word | AWAITED, ord!("load-then-store-2", Release), ord!("load-then-store-3", Relaxed))
+                .is_ok()
+            {
                 return false;
             }
         }

@@ -27,7 +27,8 @@ impl Gate {
             if is_over(word & STATE) {
                 return true;
             }
-            if self.word.compare_exchange(word, word | AWAITED, ord!("taken-bit-2", Release), ord!("taken-bit-3", Relaxed)).is_ok() {
+            if self.word.compare_exchange(word, word | AWAITED, ord!("taken-bit-2", Release), ord!("taken-bit-3", Relaxed)).is_ok()
+            {
                 return false;
             }
         }

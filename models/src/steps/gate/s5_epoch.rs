@@ -28,7 +28,11 @@ impl Gate {
             if is_over(word & !AWAITED) {
                 return true;
             }
-            if self.word.compare_exchange(word, word | AWAITED, ord!("gate-epoch-2", Release), ord!("gate-epoch-3", Relaxed)).is_ok() {
+            if self
+                .word
+                .compare_exchange(word, word | AWAITED, ord!("gate-epoch-2", Release), ord!("gate-epoch-3", Relaxed))
+                .is_ok()
+            {
                 return false;
             }
         }
