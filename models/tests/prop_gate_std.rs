@@ -56,7 +56,11 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 fn set(bits: u8) -> StateSet<Mode> {
-    MODES.into_iter().enumerate().filter(|(number, _)| bits & 1 << number != 0).fold(StateSet::none(), |set, (_, mode)| set.with(mode))
+    MODES
+        .into_iter()
+        .enumerate()
+        .filter(|(number, _)| bits & 1 << number != 0)
+        .fold(StateSet::none(), |set, (_, mode)| set.with(mode))
 }
 
 #[derive(Default)]
