@@ -12,13 +12,14 @@ use std::{
     sync::Arc,
     task::{Context, Poll, Wake, Waker},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use jeton::{
     append::{AppendLog, LogWord, Read, ReadError, SegmentedLog},
     cancel::CancelSource,
     counter::{Exhaust, IdSpace, KuduCallIds, SharedIds, Space, StripedCounter, ThreadCounter},
+    gate::{self, StateSet, Waited},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
 };
 use jeton_core::gate::{Gate, states};
@@ -371,11 +372,13 @@ fn wait<F: Future + Unpin>(mut future: F) -> F::Output {
     }
 }
 
+/// Memory that is not atomic.
+struct Plain(UnsafeCell<usize>);
+// SAFETY: whoever has the turn alone touches it.
+unsafe impl Sync for Plain {}
+
 /// Each waits for its turn, adds one to plain memory, and hands the turn on. A wake-up that is lost stops all of them.
 fn a_gate_hands_memory_round(rounds: usize) {
-    struct Plain(UnsafeCell<usize>);
-    // SAFETY: whoever has the turn alone touches it.
-    unsafe impl Sync for Plain {}
     let (gate, plain) = (Gate::<Turn, THREADS>::new(), Plain(UnsafeCell::new(0)));
     let turns = [Turn::First, Turn::Second, Turn::Third];
     let plain = &plain;
@@ -398,6 +401,40 @@ fn a_gate_hands_memory_round(rounds: usize) {
     assert_eq!(unsafe { *plain.0.get() }, rounds * THREADS);
 }
 
+/// The same with a thread that sleeps on the gate, one that can be canceled, and a task; at the end two of them wait for the gate's.
+fn threads_and_a_task_hand_memory_round(rounds: usize) {
+    const LAPS: usize = 20;
+    let turns = [Turn::First, Turn::Second, Turn::Third];
+    for _ in 0..rounds.div_ceil(LAPS) {
+        let (gate, plain, source) = (gate::Gate::<Turn>::new(), Plain(UnsafeCell::new(0)), CancelSource::new());
+        let (token, plain) = (source.token(), &plain);
+        let wait_for = |number, states: StateSet<Turn>| match number {
+            0 => gate.wait_for(states, None, None),
+            1 => gate.wait_for(states, None, Some(&token)),
+            _ => wait(gate.reached(states)).map_or(Waited::Closed, Waited::Reached),
+        };
+        let closed = in_threads(|number| {
+            let (own, next) = (turns[number], turns[(number + 1) % THREADS]);
+            for lap in 0..LAPS {
+                if lap % 3 == 0 {
+                    // Given up, perhaps just while it is woken.
+                    _ = Pin::new(&mut gate.reached(next)).poll(&mut Context::from_waker(Waker::noop()));
+                    _ = gate.wait_for(next, Some(Instant::now() + Duration::from_micros(lap as u64)), None);
+                }
+                let Waited::Reached(moment) = wait_for(number, own.into()) else { panic!("nobody ends it yet") };
+                assert_eq!(moment.epoch.get() as usize % THREADS, number);
+                // SAFETY: it is this thread's turn.
+                unsafe { *plain.0.get() += 1 };
+                gate.try_transition(own, next).expect("it is this thread's turn");
+            }
+            number == THREADS - 1 && gate.close() || wait_for(number, StateSet::none()) == Waited::Closed
+        });
+        assert_eq!(closed, [true; THREADS]);
+        // SAFETY: all threads have ended.
+        assert_eq!(unsafe { *plain.0.get() }, LAPS * THREADS);
+    }
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -408,6 +445,7 @@ fn main() -> ExitCode {
     ];
     let tests: [Test; 13] = [
         ("a_gate_hands_memory_round", a_gate_hands_memory_round),
+        ("threads_and_a_task_hand_memory_round", threads_and_a_task_hand_memory_round),
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),

@@ -10,6 +10,8 @@ use core::{
 
 use jeton_core::gate::{Gate, TransitionError, states};
 
+pub mod std_ext;
+
 states! {
     /// What is measured: a circle, with a state that nobody comes to meanwhile.
     pub enum Mode: open Running {

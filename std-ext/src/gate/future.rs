@@ -71,7 +71,7 @@ future! {
 
 impl<'g, S: States> Reached<'g, S> {
     pub(super) fn new(inner: &'g Inner, states: StateSet<S>) -> Self {
-        Self { waiting: Waiting::new(inner, Want::States(Gate::<S>::codes(states))), states: PhantomData }
+        Self { waiting: Waiting::new(inner, Want::States(Gate::codes(states))), states: PhantomData }
     }
 }
 

@@ -28,7 +28,7 @@ impl<S: States> Gate<S> {
     const_fn! {
         /// A gate in the first state of its table, at epoch 0, with nobody waiting.
         pub const fn new() -> Self {
-            Self { inner: Inner::new(S::TABLE.open()), states: PhantomData }
+            Self { inner: Inner::new(Self::code(0)), states: PhantomData }
         }
     }
 
@@ -38,7 +38,7 @@ impl<S: States> Gate<S> {
     /// Acquire: what was done before the transition to that state is visible.
     #[inline]
     pub fn check(&self) -> bool {
-        self.inner.look().is_in(0)
+        self.inner.look().is_in(const { Self::code(S::TABLE.open()) })
     }
 
     /// The state, and when it is.
@@ -173,20 +173,28 @@ impl<S: States> Gate<S> {
         Changed::new(&self.inner, epoch)
     }
 
-    /// How a state's number stands in the word, and back again: xor that of the open state, which so is 0, and a check a test of some bits.
-    #[inline]
-    pub(super) const fn code(state: u8) -> u8 {
-        state ^ S::TABLE.open()
-    }
-
-    /// A bit for each state, by its code.
-    pub(super) fn codes(states: StateSet<S>) -> u32 {
-        (0..16).filter(|state| states.bits() & 1 << state != 0).fold(0, |codes, state| codes | 1 << Self::code(state))
-    }
-
     #[inline]
     pub(super) fn moment(word: Word) -> Moment<S> {
-        Moment { state: S::ALL[usize::from(Self::code(word.state())) % S::ALL.len()], epoch: Epoch(word.epoch()) }
+        Moment { state: S::ALL[usize::from(Self::code(word.state()))], epoch: Epoch(word.epoch()) }
+    }
+
+    /// A state's number as the word has it, and back: 0 is the open one, so that a check is one masked test.
+    #[inline]
+    const fn code(number: u8) -> u8 {
+        number ^ const { S::TABLE.open() }
+    }
+
+    /// The states as the word has them, a bit for each.
+    #[inline]
+    pub(super) fn codes(states: StateSet<S>) -> u32 {
+        let mut bits = states.bits();
+        // Each digit of the open state's number that is set exchanges neighbours at that distance.
+        for (digit, lower) in [0x5555, 0x3333, 0x0F0F, 0x00FF].into_iter().enumerate() {
+            if const { S::TABLE.open() } & 1 << digit != 0 {
+                bits = (bits & lower) << (1 << digit) | bits >> (1 << digit) & lower;
+            }
+        }
+        bits.into()
     }
 
     fn waited(end: End) -> Waited<S> {

@@ -3,7 +3,7 @@
 /// `state:4 | closed:1 | epoch:41 | interest:16 | threads:1 | tasks:1`, from the lowest bit.
 ///
 /// The low half is what a sleeping thread is compared with. State and closing lie in it, and 27 bits of the epoch; interest does not, so that
-/// nobody who goes to sleep disturbs another one who does.
+/// nobody who goes to sleep disturbs another one who does. What number a state has here is for who uses the word to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
