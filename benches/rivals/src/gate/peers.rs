@@ -1,4 +1,5 @@
 //! Our gate and its peers, each used as its documentation says, in the same terms: four states, from any to any other.
+#![allow(clippy::disallowed_types, reason = "the peers, and what the harness counts, are made of the standard library's atomics")]
 
 use std::{
     hint::black_box,

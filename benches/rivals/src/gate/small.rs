@@ -1,4 +1,5 @@
 //! What is done while nobody waits: a check, a transition.
+#![allow(clippy::disallowed_types, reason = "the peers, and what the harness counts, are made of the standard library's atomics")]
 
 use std::{
     hint::black_box,
