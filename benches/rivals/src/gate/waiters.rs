@@ -1,4 +1,5 @@
 //! What is done while threads wait. Those run on any CPU that the process may use; the one that sets is where its window is.
+#![allow(clippy::disallowed_types, reason = "what the harness counts is made of the standard library's atomics")]
 
 use std::{
     fs, io,
