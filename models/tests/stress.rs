@@ -10,7 +10,7 @@ use std::{
     pin::Pin,
     process::ExitCode,
     sync::Arc,
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll, RawWaker, RawWakerVTable, Waker},
     thread,
     time::{Duration, Instant},
 };
@@ -22,7 +22,10 @@ use jeton::{
     gate::{self, StateSet, Waited},
     pool::{BitPool, Blocks, Checked, IdPool, StealableCache, Users, bit_pool_words},
 };
-use jeton_core::gate::{Gate, states};
+use jeton_core::{
+    gate::{Gate, states},
+    sync::{AtomicU32, Ordering},
+};
 use jeton_models::steps::free_list::{FreeList, s3_relaxed_push, s4_relaxed_pop, s5_tagged};
 
 const THREADS: usize = 3;
@@ -355,19 +358,23 @@ states! {
     }
 }
 
-/// Polls a wait until it is over, and sleeps in between.
-fn wait<F: Future + Unpin>(mut future: F) -> F::Output {
-    struct Unpark(thread::Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
+/// Polls a wait until it is over, in between only when its waker has said so. (ThreadSanitizer does not know the fence with which the library's `Arc`
+/// ends, so the waker has none.)
+fn wait<F: Future + Unpin>(number: usize, mut future: F) -> F::Output {
+    static WOKEN: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
+    const TABLE: RawWakerVTable = RawWakerVTable::new(|data| RawWaker::new(data, &TABLE), wake, wake, |_| {});
+    fn wake(data: *const ()) {
+        // SAFETY: it comes from the static above.
+        unsafe { &*data.cast::<AtomicU32>() }.store(1, Ordering::Release);
     }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    // SAFETY: the functions only use a static, and may be called in any thread.
+    let waker = unsafe { Waker::from_raw(RawWaker::new((&raw const WOKEN[number]).cast(), &TABLE)) };
     loop {
-        match Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+        if let Poll::Ready(output) = Pin::new(&mut future).poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        while WOKEN[number].swap(0, Ordering::Acquire) == 0 {
+            thread::yield_now();
         }
     }
 }
@@ -389,7 +396,7 @@ fn a_gate_hands_memory_round(rounds: usize) {
                 // One that is given up, perhaps just while it is woken.
                 _ = Pin::new(&mut gate.reached(next)).poll(&mut Context::from_waker(Waker::noop()));
             }
-            let moment = wait(gate.reached(own)).expect("a slot for each, and nobody closes it");
+            let moment = wait(number, gate.reached(own)).expect("a slot for each, and nobody closes it");
             assert_eq!(moment.epoch.get() as usize % THREADS, number);
             // SAFETY: it is this thread's turn.
             unsafe { *plain.0.get() += 1 };
