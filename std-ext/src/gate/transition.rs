@@ -54,6 +54,14 @@ impl<'g, S: States, const AT: u8> Transition<'g, S, AT> {
     /// # Errors
     /// [`CommitError::Late`], if the deadline has passed; the abort edge was taken then, unless somebody else has moved the gate on.
     /// [`CommitError::Refused`], if somebody else has moved it on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door> = Gate::new();
+    /// let opened = DOOR.begin::<{ Door::Shut as u8 }, { Door::Open as u8 }>(None).expect("it is shut");
+    /// _ = opened.commit::<{ Door::Locked as u8 }>(); // there is no such edge
+    /// ```
     #[inline]
     pub fn commit<const TO: u8>(self) -> Result<Epoch, CommitError<S>> {
         const { assert!(S::TABLE.has_edge(AT, TO), "there is no such edge") };
