@@ -98,7 +98,7 @@
 //! | row | operation | ordering | pairs with | what breaks without it | evidence |
 //! |---|---|---|---|---|---|
 //! | gate-1 | `check`, `snapshot` and the like; a transition's and a wait's look: load | Acquire | gate-2 | what was done before a transition is not visible | `who_sees_a_state_sees_what_came_before` |
-//! | gate-2 | a transition, `close`: compare-and-swap, success | AcqRel | gate-1, gate-4 | as gate-1; a waiter that has published itself is not found | `who_waits_after_another_has_left_is_woken` |
+//! | gate-2 | a transition, `close`: compare-and-swap, success | AcqRel | gate-1, gate-4 | as gate-1; a waiter that has published itself is not found | `who_sees_a_state_sees_what_came_before`, `who_waits_after_another_has_left_is_woken` |
 //! | gate-3 | the same, failure | Relaxed | nothing: looks again | – | nothing weaker |
 //! | gate-4 | a wait publishes its slot: compare-and-swap, success | Release | gate-2 | a waiter that has published itself is not found | `a_waiter_beside_a_transition_is_answered_or_woken` |
 //! | gate-5 | the same, failure | Relaxed | nothing: looks again | – | nothing weaker |

@@ -182,13 +182,9 @@ pub fn left<const N: usize>() -> BenchGate<N> {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{
-            Arc,
-            atomic::{AtomicU32, Ordering::Relaxed},
-        },
-        task::Wake,
-    };
+    use std::{sync::Arc, task::Wake};
+
+    use jeton_core::sync::{AtomicU32, Ordering::Relaxed};
 
     use super::*;
 
@@ -223,7 +219,6 @@ mod tests {
         assert!(waits(&mut gate.reached(Mode::Ended), Waker::noop()), "there is a slot");
     }
 
-    #[derive(Default)]
     struct Woken(AtomicU32);
 
     impl Wake for Woken {
@@ -234,7 +229,7 @@ mod tests {
 
     #[test]
     fn nobody_is_woken_by_a_state_that_nobody_waits_for() {
-        let (gate, woken) = (BenchGate::<2>::new(), Arc::new(Woken::default()));
+        let (gate, woken) = (BenchGate::<2>::new(), Arc::new(Woken(AtomicU32::new(0))));
         let mut wait = gate.reached(Mode::Ended);
         assert!(waits(&mut wait, &Waker::from(woken.clone())));
         assert_eq!(transitions(&gate, 100), Ok(()));

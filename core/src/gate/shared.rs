@@ -223,6 +223,7 @@ impl<S: States, const N: usize> Gate<S, N> {
 
 /// The state that a word has.
 #[inline]
+#[allow(clippy::indexing_slicing, reason = "the remainder is within the array")]
 fn state_of<S: States>(word: Word) -> S {
     // No number is beyond the table's end.
     S::ALL[usize::from(word.state(S::TABLE.open())) % S::ALL.len()]

@@ -32,6 +32,7 @@ impl Table {
     /// # Panics
     /// When it is compiled, as `states!` does: if a state cannot be reached; if one that has an edge has no abort edge, or the other way round;
     /// if there are none, or more than 16.
+    #[allow(clippy::indexing_slicing, reason = "no state has a number beyond the table, and this is done when it is compiled")]
     pub const fn new(open: u8, edges: &[(u16, Option<u8>)]) -> Self {
         assert!(!edges.is_empty() && edges.len() <= MOST_STATES, "a gate has 1 to 16 states");
         assert!((open as usize) < edges.len(), "the open state is one of them");
@@ -55,6 +56,7 @@ impl Table {
         table
     }
 
+    #[allow(clippy::indexing_slicing, reason = "no state has a number beyond the table, and this is done when it is compiled")]
     const fn reached_from_first(&self) -> u16 {
         let mut reached = 1;
         // A way without circles is no longer than there are states.
@@ -80,13 +82,14 @@ impl Table {
 
     /// Whether there is an edge.
     #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "the remainder is within the array")]
     pub const fn has_edge(&self, from: u8, to: u8) -> bool {
-        // No state has a number beyond the table.
         self.edges[from as usize % MOST_STATES] & 1 << (to as usize % MOST_STATES) != 0
     }
 
     /// Where the abort edge of a state leads to; to itself, if it is terminal.
     #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "the remainder is within the array")]
     pub const fn abort(&self, state: u8) -> u8 {
         self.abort[state as usize % MOST_STATES]
     }

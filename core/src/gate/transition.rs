@@ -30,6 +30,15 @@ impl<'g, S: States, const N: usize, const AT: u8> Transition<'g, S, N, AT> {
     ///
     /// # Errors
     /// [`TransitionError`], if somebody else has moved the gate on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton_core::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door, 1> = Gate::new();
+    /// if let Ok(opening) = DOOR.begin::<{ Door::Shut as u8 }, { Door::Open as u8 }>() {
+    ///     _ = opening.commit::<{ Door::Locked as u8 }>(); // there is no such edge
+    /// }
+    /// ```
     #[inline]
     pub fn commit<const TO: u8>(self) -> Result<Epoch, TransitionError<S>> {
         const { assert!(S::TABLE.has_edge(AT, TO), "there is no such edge") };
