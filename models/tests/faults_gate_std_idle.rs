@@ -3,7 +3,7 @@
 
 use std::{
     env, fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
     sync::mpsc,
     task::{Context, Waker},
@@ -42,7 +42,7 @@ struct Count {
     is_asleep: bool,
 }
 
-fn count(task: &PathBuf) -> Count {
+fn count(task: &Path) -> Count {
     let status = fs::read_to_string(task.join("status")).expect("the thread runs");
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).expect("a field").trim();
     let times = fs::read_to_string(task.join("schedstat")).expect("the thread runs");
@@ -54,7 +54,7 @@ fn count(task: &PathBuf) -> Count {
 }
 
 fn counts(tasks: &[PathBuf]) -> Vec<Count> {
-    tasks.iter().map(count).collect()
+    tasks.iter().map(|task| count(task)).collect()
 }
 
 /// Once all sleep and nothing changes any more.

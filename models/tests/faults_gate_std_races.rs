@@ -11,6 +11,8 @@ use jeton::{
     gate::{Gate, States, Waited, states},
 };
 
+const STATES: usize = 15;
+
 states! {
     /// As many as there can be but one; the open one is neither the first nor a power of two.
     enum Many: open S11 {
@@ -32,6 +34,15 @@ states! {
     }
 }
 
+fn all() -> impl Iterator<Item = Many> {
+    Many::ALL.into_iter().take(STATES)
+}
+
+/// The state that its edge leads to.
+fn next(state: Many) -> Many {
+    Many::ALL[(state as usize + 1) % STATES]
+}
+
 /// A deadline that comes with the wake: whoever wins, the waiter is back, and the state is found by the next look.
 #[test]
 fn a_deadline_may_come_with_the_wake() {
@@ -41,7 +52,7 @@ fn a_deadline_may_come_with_the_wake() {
     for round in 0..rounds {
         let token = (round % 2 == 0).then(|| source.token());
         let from = gate.snapshot().state;
-        let to = Many::ALL[(from as usize + 1) % Many::ALL.len()];
+        let to = next(from);
         thread::scope(|scope| {
             scope.spawn(|| {
                 let deadline = Instant::now() + Duration::from_micros(10 * (round % 20));
@@ -61,13 +72,13 @@ fn a_deadline_may_come_with_the_wake() {
 fn every_state_ends_the_wait_for_it_and_no_other() {
     let gate = Gate::<Many>::new();
     for _ in 0..2 {
-        for &state in Many::ALL {
-            assert_eq!((gate.snapshot().state, gate.check()), (state, state == Many::S11));
-            for &other in Many::ALL {
+        for state in all() {
+            assert_eq!((gate.snapshot().state, gate.check()), (state, state == Many::S11), "{state:?}");
+            for other in all() {
                 let found = gate.wait_for(other, Some(Instant::now()), None);
                 assert_eq!(found == Waited::TimedOut, other != state, "{found:?} {other:?} {state:?}");
             }
-            gate.try_transition(state, Many::ALL[(state as usize + 1) % Many::ALL.len()]).expect("an edge");
+            gate.try_transition(state, next(state)).expect("an edge");
         }
     }
 }
