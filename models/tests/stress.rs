@@ -418,7 +418,7 @@ fn threads_and_a_task_hand_memory_round(rounds: usize) {
         let wait_for = |number, states: StateSet<Turn>| match number {
             0 => gate.wait_for(states, None, None),
             1 => gate.wait_for(states, None, Some(&token)),
-            _ => wait(gate.reached(states)).map_or(Waited::Closed, Waited::Reached),
+            _ => wait(number, gate.reached(states)).map_or(Waited::Closed, Waited::Reached),
         };
         let closed = in_threads(|number| {
             let (own, next) = (turns[number], turns[(number + 1) % THREADS]);
@@ -450,7 +450,7 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 13] = [
+    let tests: [Test; 14] = [
         ("a_gate_hands_memory_round", a_gate_hands_memory_round),
         ("threads_and_a_task_hand_memory_round", threads_and_a_task_hand_memory_round),
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
