@@ -466,7 +466,7 @@ fn main() -> ExitCode {
         ("threads_that_end_leave_their_ids", threads_that_end_leave_their_ids),
         ("threads_make_cancel_and_drop_one_tree", threads_make_cancel_and_drop_one_tree),
     ];
-    let named = |option: &str| Some(&arguments[1..]).filter(|_| arguments.first().is_some_and(|first| first == option));
+    let named = |option: &str| arguments.split_first().filter(|(first, _)| *first == option).map(|(_, names)| names);
     let is_in = |names: &[String], test: &Test| names.iter().any(|name| name == test.0);
     let chosen: Vec<Test> = if let Some(names) = named("--broken") {
         broken.into_iter().filter(|test| is_in(names, test)).collect()

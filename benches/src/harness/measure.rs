@@ -203,7 +203,10 @@ mod tests {
     #[test]
     fn an_unknown_file_is_refused_with_the_known_ones() {
         let error = check_names(&["kudu", "nothing"]).expect_err("there is no such file");
-        assert_eq!(error.to_string(), "no bench file `nothing`: there are append, bufbuilder, cancel, counter, gate, kudu, pool");
+        assert_eq!(
+            error.to_string(),
+            "no bench file `nothing`: there are append, bufbuilder, cancel, counter, gate, kudu, pool, queue"
+        );
         assert!(check_names(&["counter", "kudu"]).is_ok());
     }
 

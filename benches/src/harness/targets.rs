@@ -247,7 +247,9 @@ mod tests {
     fn the_targets_of_this_package_are_complete() {
         let targets = parse(include_str!("../../targets.toml")).expect("they can be read");
         assert!(targets.iter().all(|target| {
-            target.files().all(|file| ["append", "bufbuilder", "cancel", "counter", "gate", "kudu", "pool"].contains(&file))
+            target
+                .files()
+                .all(|file| ["append", "bufbuilder", "cancel", "counter", "gate", "kudu", "pool", "queue"].contains(&file))
         }));
     }
 }

@@ -3,7 +3,7 @@
 //! * [`tasks`]: the documented benchmark, whose consumers are tasks on one thread;
 //! * [`threads`]: the same with threads, and what waiting costs while nothing changes;
 //! * [`faults`]: what the original misses, and ours does not;
-//! * [`ours`]: the original's state machine as a declared gate.
+//! * `ours`: the original's state machine as a declared gate.
 pub mod faults;
 mod ours;
 pub mod tasks;
