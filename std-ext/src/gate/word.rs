@@ -113,7 +113,7 @@ impl Word {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
 mod tests {
     use super::*;
 
