@@ -417,7 +417,9 @@ fn threads_and_a_task_hand_memory_round(rounds: usize) {
         let (token, plain) = (source.token(), &plain);
         let wait_for = |number, states: StateSet<Turn>| match number {
             0 => gate.wait_for(states, None, None),
-            1 => gate.wait_for(states, None, Some(&token)),
+            // ThreadSanitizer does not know the fence with which the `Arc` ends that a wait with a token has.
+            1 if !cfg!(jeton_tsan) => gate.wait_for(states, None, Some(&token)),
+            1 => gate.wait_for(states, None, None),
             _ => wait(number, gate.reached(states)).map_or(Waited::Closed, Waited::Reached),
         };
         let closed = in_threads(|number| {
