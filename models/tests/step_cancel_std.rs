@@ -17,8 +17,10 @@ mod core_sources {
 #[path = "../../std-ext/src"]
 mod std_sources {
     pub mod cancel;
+    pub mod park;
 }
 use core_sources::{cancel, sync, util};
+use std_sources::park;
 
 /// What the pages' examples are for.
 mod docs {}

@@ -199,7 +199,7 @@ mod free;
 mod future;
 mod node;
 mod notify;
-mod panics;
+pub(crate) mod panics;
 mod payload;
 mod registration;
 #[cfg(not(any(jeton_loom, jeton_shuttle)))]

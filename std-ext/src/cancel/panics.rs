@@ -1,4 +1,4 @@
-//! Panics of callbacks, wakers and destructors: the first one is kept until all is done.
+//! Panics of callbacks, wakers and destructors: the first one is kept until all is done. Gates use it too.
 
 use std::{
     any::Any,
@@ -8,12 +8,12 @@ use std::{
 
 /// The first panic, if there was one.
 #[derive(Default)]
-pub(super) struct Panics(Option<Box<dyn Any + Send>>);
+pub(crate) struct Panics(Option<Box<dyn Any + Send>>);
 
 impl Panics {
     /// Runs `work` again and again until it comes to its end without a panic: it goes on where it was.
     #[inline]
-    pub(super) fn keep(&mut self, mut work: impl FnMut()) {
+    pub(crate) fn keep(&mut self, mut work: impl FnMut()) {
         // A model's panic is what its checker has found, and ends the execution.
         if cfg!(any(jeton_loom, jeton_shuttle)) {
             return work();
@@ -34,7 +34,7 @@ impl Panics {
 
     /// Lets the first panic go on, unless this thread is panicking already.
     #[inline]
-    pub(super) fn resume(self) {
+    pub(crate) fn resume(self) {
         if let Some(panic) = self.0
             && !thread::panicking()
         {

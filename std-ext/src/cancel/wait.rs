@@ -1,10 +1,7 @@
-//! Blocking waits: a future whose waker is this thread.
+//! Blocking waits.
 
 use std::{
     pin::pin,
-    sync::Arc,
-    task::{Context, Poll, Wake, Waker},
-    thread::{self, Thread},
     time::{Duration, Instant},
 };
 
@@ -14,14 +11,7 @@ use super::{
     error::{Dismissed, WaitError},
     token::CancelToken,
 };
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
+use crate::park::block;
 
 impl CancelToken {
     /// Blocks until the source is canceled; its reason.
@@ -52,19 +42,7 @@ impl CancelToken {
     }
 
     fn block(&self, deadline: Option<Instant>) -> Result<Reason, WaitError> {
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
-        let mut context = Context::from_waker(&waker);
-        let mut canceled = pin!(self.canceled());
-        loop {
-            if let Poll::Ready(ended) = canceled.as_mut().poll(&mut context) {
-                return Ok(ended?);
-            }
-            // A wake between the poll and this makes it return at once; so may anybody's unpark.
-            match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
-                None => thread::park(),
-                Some(Duration::ZERO) => return Err(WaitError::TimedOut),
-                Some(rest) => thread::park_timeout(rest),
-            }
-        }
+        let ended = block(pin!(self.canceled()), deadline).ok_or(WaitError::TimedOut)?;
+        Ok(ended?)
     }
 }

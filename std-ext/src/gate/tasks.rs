@@ -1,6 +1,6 @@
 //! The tasks that wait: slots in blocks, as many as are needed. Blocks never move and go with the gate (T1).
 
-use std::{any::Any, panic, panic::AssertUnwindSafe, ptr};
+use std::ptr;
 
 use jeton_core::{
     array, const_fn, ord,
@@ -8,6 +8,7 @@ use jeton_core::{
 };
 
 use super::slot::{Claimed, Slot};
+use crate::cancel::panics::Panics;
 
 /// Few in a model, whose checker keeps track of each word.
 const SLOTS: usize = if cfg!(any(jeton_loom, jeton_shuttle)) { 2 } else { 64 };
@@ -115,10 +116,10 @@ impl Tasks {
         }
     }
 
-    /// Wakes all that wait for one of `states`. With nothing held that anybody else could need while a waker runs.
+    /// Wakes all that wait for one of `states`, also if a waker panics. With nothing held that anybody else could need while a waker runs.
     #[cold]
     pub(super) fn wake(&self, states: u32) {
-        let mut first_panic: Option<Box<dyn Any + Send>> = None;
+        let mut panics = Panics::default();
         let mut link = &self.first;
         // SAFETY: a block that is linked is there as long as the gate (T1).
         while let Some(block) = unsafe { link.load(ord!("gate-std-28", Acquire)).as_ref() } {
@@ -126,26 +127,23 @@ impl Tasks {
             while used != 0 {
                 let index = used.trailing_zeros() as usize;
                 used &= used - 1;
-                let waker = match block.slots[index].claim(states) {
+                let mut waker = match block.slots[index].claim(states) {
                     Claimed::Nobody => continue,
-                    Claimed::Woken(waker) => waker,
+                    Claimed::Woken(waker) => Some(waker),
                     Claimed::Leaver(waker) => {
                         block.put_back(index);
-                        waker
+                        Some(waker)
                     }
                 };
-                if cfg!(any(jeton_loom, jeton_shuttle)) {
-                    waker.wake();
-                } else if let Err(panic) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                    // One waker's panic is not the others' loss. The first one goes on at the end.
-                    first_panic.get_or_insert(panic);
-                }
+                panics.keep(|| {
+                    if let Some(waker) = waker.take() {
+                        waker.wake();
+                    }
+                });
             }
             link = &block.next;
         }
-        if let Some(panic) = first_panic {
-            panic::resume_unwind(panic);
-        }
+        panics.resume();
     }
 }
 
