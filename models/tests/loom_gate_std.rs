@@ -1,153 +1,25 @@
-//! The std extension's gate under every interleaving: nobody sleeps for good beside what it waits for. Its files are the library's own; in
+//! The std extension's gate under every interleaving: no thread sleeps for good beside what it waits for. Its files are the library's own; in
 //! the place of the system there is a room of sleepers, which looks at the word with its lock held, as the system does.
 #![cfg(any(jeton_loom, jeton_shuttle))]
 
 mod cancel_std;
 mod gate_std;
 
-/// In the place of the system: its clock, which stands still until a program calls `late`.
-mod blocking {
-    use std::{cell::Cell, time::Duration};
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Instant(Duration);
-
-    thread_local! {
-        /// Of the running execution, all of which is in one thread.
-        static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    }
-
-    impl Instant {
-        pub fn now() -> Self {
-            Self(NOW.get())
-        }
-    }
-
-    /// A deadline that passes when a program calls [`late`](super::wait_word::late).
-    pub const DEADLINE: Instant = Instant(Duration::from_secs(1));
-
-    pub fn set(seconds: u64) {
-        NOW.set(Duration::from_secs(seconds));
-    }
-}
-
-/// In the place of the system: who sleeps, on which word, and for which bits.
-mod wait_word {
-    #[cfg(jeton_loom)]
-    use loom::{
-        lazy_static,
-        sync::{Condvar, Mutex},
-    };
-    #[cfg(jeton_shuttle)]
-    use shuttle::{
-        lazy_static,
-        sync::{Condvar, Mutex},
-    };
-
-    use jeton_core::sync::{AtomicU64, Ordering};
-
-    use crate::blocking::{self, Instant};
-
-    #[derive(Default)]
-    struct Room {
-        sleepers: Vec<Sleeper>,
-        tickets: u32,
-    }
-
-    struct Sleeper {
-        ticket: u32,
-        word: usize,
-        bits: u32,
-        has_deadline: bool,
-    }
-
-    lazy_static! {
-        static ref ROOM: (Mutex<Room>, Condvar) = (Mutex::new(Room::default()), Condvar::new());
-    }
-
-    pub fn wait(word: &AtomicU64, seen: u64, bits: u32, deadline: Option<Instant>) {
-        let mut room = ROOM.0.lock().expect("nobody panics");
-        let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
-        if is_late || word.load(Ordering::Relaxed) as u32 != seen as u32 {
-            return;
-        }
-        let ticket = room.tickets;
-        room.tickets += 1;
-        room.sleepers.push(Sleeper { ticket, word: std::ptr::from_ref(word).addr(), bits, has_deadline: deadline.is_some() });
-        while room.sleepers.iter().any(|sleeper| sleeper.ticket == ticket) {
-            room = ROOM.1.wait(room).expect("nobody panics");
-        }
-    }
-
-    fn wake_those(which: impl Fn(&Sleeper) -> bool) {
-        let mut room = ROOM.0.lock().expect("nobody panics");
-        room.sleepers.retain(|sleeper| !which(sleeper));
-        ROOM.1.notify_all();
-    }
-
-    pub fn wake(word: &AtomicU64, bits: u32) {
-        wake_those(|sleeper| sleeper.word == std::ptr::from_ref(word).addr() && sleeper.bits & bits != 0);
-    }
-
-    /// The deadline passes.
-    pub fn late() {
-        blocking::set(3600);
-        wake_those(|sleeper| sleeper.has_deadline);
-    }
-
-    /// The system lets everybody go on for no reason.
-    pub fn spurious() {
-        wake_those(|_| true);
-    }
-
-    /// How many sleep.
-    pub fn sleepers() -> usize {
-        ROOM.0.lock().expect("nobody panics").sleepers.len()
-    }
-}
-
-use std::{
-    pin::pin,
-    task::{Context, Waker},
-};
-
 use cancel_std::{Probe, beside, room, std_ext::cancel, waker};
 use gate_std::{
     Mode,
-    std_ext::gate::{Gate, Moment, Reached, Waited},
+    std_ext::gate::{Moment, Reached, Waited},
+    system::{blocking, blocking::DEADLINE, gate, go, poll, state, three, two, wait_word},
 };
-use jeton_models::explore::{Arc, Model, explore, thread};
+use jeton_models::explore::{explore, thread};
 
-use crate::blocking::DEADLINE;
-
-fn gate() -> Arc<Gate<Mode>> {
-    blocking::set(0);
-    Arc::new(Gate::new())
+/// For a future that is dropped at the end of a thread.
+trait Pending {
+    fn into_pending(self);
 }
 
-fn go(gate: &Gate<Mode>, from: Mode, to: Mode) {
-    gate.try_transition(from, to).expect("from there");
-}
-
-fn state(waited: Waited<Mode>) -> Option<Mode> {
-    match waited {
-        Waited::Reached(Moment { state, .. }) => Some(state),
-        _ => None,
-    }
-}
-
-fn poll(future: &mut (impl Future + Unpin), waker: &Waker) -> bool {
-    pin!(future).poll(&mut Context::from_waker(waker)).is_ready()
-}
-
-/// Two threads.
-const fn two(loom: usize, rmw: usize, shuttle: usize) -> Model {
-    Model { threads: 2, loom, rmw, shuttle }
-}
-
-/// Three threads.
-const fn three(loom: usize, rmw: usize, shuttle: usize) -> Model {
-    Model { threads: 3, loom, rmw, shuttle }
+impl Pending for Reached<'_, Mode> {
+    fn into_pending(self) {}
 }
 
 #[test]
@@ -371,29 +243,6 @@ fn closing_ends_every_wait() {
     });
 }
 
-/// For a future that is dropped at the end of a thread.
-trait Pending {
-    fn into_pending(self);
-}
-
-impl Pending for Reached<'_, Mode> {
-    fn into_pending(self) {}
-}
-
-#[test]
-fn closing_wakes_a_task() {
-    explore(two(7, 10, 50), || {
-        let (gate, (woken, waker)) = (gate(), waker());
-        let closer = gate.clone();
-        let other = beside(move || closer.close());
-        let mut future = gate.reached(Mode::One);
-        let pending = !poll(&mut future, &waker);
-        assert!(other());
-        assert!(!pending || woken.times() == 1);
-        assert!(poll(&mut future, &waker));
-    });
-}
-
 #[test]
 fn a_close_sees_what_came_before_and_shows_it() {
     explore(two(4, 9, 9), || {
@@ -421,163 +270,5 @@ fn a_wake_for_no_reason_ends_no_wait() {
         assert_eq!(state(gate.wait_for(Mode::One, None, None)), Some(Mode::One));
         noise();
         other();
-    });
-}
-
-#[test]
-fn a_task_is_woken_or_sees_the_transition() {
-    explore(two(7, 10, 50), || {
-        let (gate, probe, (woken, waker)) = (gate(), Probe::new(), waker());
-        let (setter, before) = (gate.clone(), probe.clone());
-        let other = beside(move || {
-            before.touch();
-            go(&setter, Mode::Zero, Mode::One);
-        });
-        let mut future = gate.reached(Mode::One);
-        let pending = !poll(&mut future, &waker);
-        if !pending {
-            probe.touch();
-        }
-        other();
-        assert!(!pending || woken.times() == 1);
-        assert!(poll(&mut future, &waker));
-        drop((future, waker));
-        assert_eq!(std::sync::Arc::strong_count(&woken), 1);
-    });
-}
-
-#[test]
-fn the_last_waker_of_a_task_is_woken() {
-    explore(two(56, 100, 21_000), || {
-        let gate = gate();
-        let ((_, one), (second, two)) = (waker(), waker());
-        let mut future = gate.reached(Mode::One);
-        assert!(!poll(&mut future, &one));
-        let setter = gate.clone();
-        let other = beside(move || go(&setter, Mode::Zero, Mode::One));
-        let pending = !poll(&mut future, &two);
-        other();
-        assert!(!pending || second.times() == 1);
-        assert!(poll(&mut future, &two));
-        drop((future, two));
-        assert_eq!(std::sync::Arc::strong_count(&second), 1);
-    });
-}
-
-#[test]
-fn a_task_polled_again_between_two_transitions_is_woken_for_the_second() {
-    explore(two(340, 240, 70_000), || {
-        // Leaked, so that its future may go to another thread: one that knows nothing of the transitions.
-        let gate: &'static Gate<Mode> = Box::leak(Box::new(Gate::new()));
-        let ((_, one), (woken, two)) = (waker(), waker());
-        let mut future = gate.reached([Mode::One, Mode::Three]);
-        assert!(!poll(&mut future, &one));
-        let other = beside(move || {
-            let pending = !poll(&mut future, &two);
-            (pending, future, two)
-        });
-        go(gate, Mode::Zero, Mode::One);
-        go(gate, Mode::One, Mode::Two);
-        go(gate, Mode::Two, Mode::Three);
-        let (pending, mut future, two) = other();
-        assert!(!pending || woken.times() > 0, "not woken since the poll");
-        assert!(poll(&mut future, &two));
-    });
-}
-
-#[test]
-fn a_future_dropped_beside_a_transition_leaves_nothing_behind() {
-    explore(two(100, 160, 11_000), || {
-        let (gate, (woken, waker)) = (gate(), waker());
-        let mut future = gate.reached(Mode::One);
-        assert!(!poll(&mut future, &waker));
-        let setter = gate.clone();
-        let other = beside(move || go(&setter, Mode::Zero, Mode::One));
-        drop(future);
-        // The slot may be another one's by now.
-        let ((second, other_waker), mut next) = (self::waker(), gate.reached(Mode::Two));
-        assert!(!poll(&mut next, &other_waker));
-        other();
-        assert_eq!(second.times(), 0);
-        go(&gate, Mode::One, Mode::Two);
-        assert_eq!(second.times(), 1);
-        drop((waker, next, other_waker));
-        assert_eq!((std::sync::Arc::strong_count(&woken), std::sync::Arc::strong_count(&second)), (1, 1));
-    });
-}
-
-#[test]
-fn a_slot_goes_from_one_task_to_another() {
-    explore(two(600, 690, 70_000), || {
-        let gate = gate();
-        let tasks = [gate.clone(), gate.clone()];
-        let mut others = tasks.map(|gate| {
-            move || {
-                let (woken, waker) = waker();
-                for mode in [Mode::One, Mode::Two] {
-                    let mut future = gate.reached(mode);
-                    assert!(!poll(&mut future, &waker));
-                }
-                assert_eq!(woken.times(), 0);
-            }
-        });
-        let [one, two] = &mut others;
-        let one = beside(one.clone());
-        two();
-        one();
-    });
-}
-
-#[test]
-fn tasks_that_need_a_new_block_are_all_woken() {
-    explore(two(41, 120, 70_000), || {
-        let (gate, (woken, waker)) = (gate(), waker());
-        let mut first = [gate.reached(Mode::One), gate.reached(Mode::One)];
-        first.iter_mut().for_each(|future| assert!(!poll(future, &waker)));
-        let setter = gate.clone();
-        let other = beside(move || go(&setter, Mode::Zero, Mode::One));
-        let mut late = gate.reached(Mode::One);
-        let pending = !poll(&mut late, &waker);
-        other();
-        // A task that sees the transition itself may have been in its slot already.
-        assert!((2 + u32::from(pending)..=3).contains(&woken.times()));
-    });
-}
-
-#[test]
-fn two_tasks_that_need_the_same_new_block_both_get_a_slot() {
-    explore(three(1100, 1500, 20_000), || {
-        let gate = gate();
-        let tasks = [gate.clone(), gate.clone()];
-        let others = tasks.map(|gate| {
-            beside(move || {
-                let (woken, waker) = waker();
-                let mut future = gate.reached(Mode::One);
-                let pending = !poll(&mut future, &waker);
-                (pending, woken, std::mem::ManuallyDrop::new(waker))
-            })
-        });
-        go(&gate, Mode::Zero, Mode::One);
-        others.into_iter().for_each(|other| {
-            // Dropped after its poll, woken or not; once at most.
-            let (_, woken, _) = other();
-            assert!(woken.times() <= 1);
-        });
-    });
-}
-
-#[test]
-fn a_thread_and_a_task_are_both_woken() {
-    explore(three(110, 230, 20_000), || {
-        let gate = gate();
-        let (sleeper, setter) = (gate.clone(), gate.clone());
-        let sleeper = beside(move || state(sleeper.wait_for(Mode::One, None, None)));
-        let (woken, waker) = waker();
-        let mut future = gate.reached([Mode::One, Mode::Two]);
-        let pending = !poll(&mut future, &waker);
-        let other = beside(move || go(&setter, Mode::Zero, Mode::One));
-        other();
-        assert_eq!(sleeper(), Some(Mode::One));
-        assert!(pending && woken.times() == 1);
     });
 }

@@ -6,6 +6,8 @@ pub mod std_ext {
     pub mod gate;
 }
 
+pub mod system;
+
 jeton_core::gate::states! {
     /// Four states, and all edges but those to themselves.
     pub enum Mode: open Zero {
