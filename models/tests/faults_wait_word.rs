@@ -26,11 +26,13 @@ mod parking;
 #[derive(Clone, Copy)]
 struct Way {
     wait: fn(&AtomicU64, u64, u32, Option<Instant>),
-    wake: fn(&AtomicU64, u32),
+    wake: fn(&AtomicU64, u32, u32) -> u32,
 }
 
 const LONG: Duration = Duration::from_secs(60);
 const ROUNDS: u64 = if cfg!(miri) { 20 } else { 2000 };
+/// As many as there are.
+const ALL: u32 = i32::MAX as u32;
 const HIGH: u64 = 1 << 40;
 
 /// The system's interrupts apart, neither way returns for no reason.
@@ -78,7 +80,7 @@ fn a_wake_reaches_all_that_sleep_for_its_bits_and_nobody_else(way: Way) {
         let wake_until = |bits, expected: usize| {
             let mut woken: Vec<u32> = vec![];
             while woken.len() < expected {
-                (way.wake)(&word, bits);
+                (way.wake)(&word, bits, ALL);
                 woken.extend(awake.recv_timeout(Duration::from_millis(1)));
             }
             woken.sort_unstable();
@@ -86,12 +88,41 @@ fn a_wake_reaches_all_that_sleep_for_its_bits_and_nobody_else(way: Way) {
         };
         assert_eq!(wake_until(0b10, 2), [2, 3]);
         for bits in [0b10, 0b100, 0] {
-            (way.wake)(&word, bits);
-            (way.wake)(&other, !0);
+            (way.wake)(&word, bits, ALL);
+            (way.wake)(&other, !0, ALL);
         }
         assert!(awake.recv_timeout(Duration::from_millis(20)).is_err(), "it sleeps for the bit 1");
         // As the end of a gate does.
         assert_eq!(wake_until(!0, 1), [1]);
+    });
+}
+
+/// Five sleepers, three of them for the bit 2: who wakes some can rely on having woken all, if there were less.
+fn a_wake_of_some_wakes_so_many_and_says_if_there_were_less(way: Way) {
+    let word = AtomicU64::new(0);
+    let (sender, awake) = mpsc::channel();
+    thread::scope(|scope| {
+        for bits in [1, 2, 2, 3, 1] {
+            let (sender, word) = (sender.clone(), &word);
+            scope.spawn(move || {
+                (way.wait)(word, 0, bits, None);
+                sender.send(bits & 2).expect("the test listens");
+            });
+        }
+        let woken = |bits: u32, count: u32, expected: u32| {
+            let mut all = 0;
+            while all < expected {
+                let some = (way.wake)(&word, bits, count.min(expected - all));
+                assert!(some <= count);
+                (0..some).for_each(|_| assert_eq!(awake.recv_timeout(LONG).expect("it is awake") & bits, bits & 2));
+                all += some;
+            }
+        };
+        woken(2, 1, 1);
+        woken(2, 2, 2);
+        assert_eq!((way.wake)(&word, 2, 3), 0, "all of these are awake");
+        assert!(awake.recv_timeout(Duration::from_millis(20)).is_err(), "the others sleep");
+        woken(1, 9, 2);
     });
 }
 
@@ -108,7 +139,7 @@ fn no_wake_is_lost_between_the_look_and_the_sleep(way: Way) {
                 (way.wait)(&word, seen, 1, None);
             }
             word.fetch_add(1, SeqCst);
-            (way.wake)(&word, 1);
+            (way.wake)(&word, 1, ALL);
         }
     };
     thread::scope(|scope| {
@@ -135,7 +166,7 @@ fn a_deadline_may_come_with_the_wake(way: Way) {
             });
             thread::sleep(Duration::from_micros(5 * (round % 40)));
             word.store(1, SeqCst);
-            (way.wake)(&word, 1);
+            (way.wake)(&word, 1, ALL);
         });
     }
 }
@@ -169,6 +200,7 @@ on_both! {
     the_low_half_alone_is_compared
     a_deadline_is_kept_and_never_early
     a_wake_reaches_all_that_sleep_for_its_bits_and_nobody_else
+    a_wake_of_some_wakes_so_many_and_says_if_there_were_less
     no_wake_is_lost_between_the_look_and_the_sleep
     a_deadline_may_come_with_the_wake
 }

@@ -70,6 +70,11 @@ impl Probe {
         self.0.1.with_mut(|data| unsafe { *data += 1 });
     }
 
+    pub fn look(&self) {
+        // SAFETY: see above.
+        self.0.1.with(|data| assert_ne!(unsafe { *data }, 0));
+    }
+
     pub fn calls(&self) -> u32 {
         *self.0.0.lock().expect("nobody panics")
     }

@@ -59,6 +59,7 @@ pub mod wait_word {
     struct Room {
         sleepers: Vec<Sleeper>,
         tickets: u32,
+        newest_first: bool,
     }
 
     struct Sleeper {
@@ -86,25 +87,43 @@ pub mod wait_word {
         }
     }
 
-    fn wake_those(which: impl Fn(&Sleeper) -> bool) {
+    fn wake_those(which: impl Fn(&Sleeper) -> bool, most: u32) -> u32 {
         let mut room = ROOM.0.lock().expect("nobody panics");
-        room.sleepers.retain(|sleeper| !which(sleeper));
+        let mut woken = 0;
+        let mut is_left = |sleeper: &Sleeper| {
+            let is_woken = woken < most && which(sleeper);
+            woken += u32::from(is_woken);
+            !is_woken
+        };
+        if room.newest_first {
+            room.sleepers.reverse();
+            room.sleepers.retain(&mut is_left);
+            room.sleepers.reverse();
+        } else {
+            room.sleepers.retain(&mut is_left);
+        }
         ROOM.1.notify_all();
+        woken
     }
 
-    pub fn wake(word: &AtomicU64, bits: u32) {
-        wake_those(|sleeper| sleeper.word == std::ptr::from_ref(word).addr() && sleeper.bits & bits != 0);
+    /// From now on, if not all are woken, those who came last are.
+    pub fn newest_first() {
+        ROOM.0.lock().expect("nobody panics").newest_first = true;
+    }
+
+    pub fn wake(word: &AtomicU64, bits: u32, count: u32) -> u32 {
+        wake_those(|sleeper| sleeper.word == std::ptr::from_ref(word).addr() && sleeper.bits & bits != 0, count)
     }
 
     /// The deadline passes.
     pub fn late() {
         blocking::set(3600);
-        wake_those(|sleeper| sleeper.has_deadline);
+        wake_those(|sleeper| sleeper.has_deadline, u32::MAX);
     }
 
     /// The system lets everybody go on for no reason.
     pub fn spurious() {
-        wake_those(|_| true);
+        wake_those(|_| true, u32::MAX);
     }
 
     /// How many sleep.

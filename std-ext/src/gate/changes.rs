@@ -1,18 +1,20 @@
 //! What a gate answers: epochs, moments, and how a wait ends.
 
-/// A moment of a gate: how many transitions there had been, modulo 2^41.
+use super::word::Word;
+
+/// A moment of a gate: how many transitions there had been, modulo 2^35.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Epoch(pub(super) u64);
 
 impl Epoch {
-    /// Transitions since the gate was made, modulo 2^41.
+    /// Transitions since the gate was made, modulo 2^35.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Transitions from `earlier` to this one, modulo 2^41.
+    /// Transitions from `earlier` to this one, modulo 2^35.
     pub const fn since(self, earlier: Self) -> u64 {
-        self.0.wrapping_sub(earlier.0) & ((1 << 41) - 1)
+        Word::epochs_between(earlier.0, self.0)
     }
 }
 

@@ -12,6 +12,12 @@ use crate::{blocking::Instant, cancel::CancelToken, wait_word};
 /// All bits that a wake can have: the end of a gate wakes everybody.
 const EVERYBODY: u32 = u32::MAX;
 
+/// As many as there are.
+const ALL: u32 = i32::MAX as u32;
+
+/// So many others a thread of a cascade wakes. Each processor has its share of the calls then, and none waits for the next name on a list.
+const FAN_OUT: u32 = if cfg!(any(jeton_loom, jeton_shuttle)) { 1 } else { 4 };
+
 #[derive(Debug)]
 pub(super) struct Inner {
     word: AtomicU64,
@@ -87,7 +93,7 @@ impl Inner {
             match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-3", AcqRel), ord!("gate-std-4", Acquire)) {
                 Ok(_) => {
                     if seen.is_awaited(to) {
-                        self.wake(seen, 1 << to);
+                        self.wake(seen, new, 1 << to);
                     }
                     return Ok(new);
                 }
@@ -103,10 +109,10 @@ impl Inner {
             if seen.is_closed() {
                 return false;
             }
-            match self.word.compare_exchange_weak(seen.0, seen.closed().0, ord!("gate-std-6", AcqRel), ord!("gate-std-7", Relaxed))
-            {
+            let new = seen.closed();
+            match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-6", AcqRel), ord!("gate-std-7", Relaxed)) {
                 Ok(_) => {
-                    self.wake(seen, EVERYBODY);
+                    self.wake(seen, new, EVERYBODY);
                     return true;
                 }
                 Err(found) => seen = Word(found),
@@ -114,15 +120,35 @@ impl Inner {
         }
     }
 
-    /// Wakes those who are published in the word that a transition has just replaced.
+    /// Wakes those who are published in the word that a transition has just replaced by `new`.
     #[cold]
-    fn wake(&self, replaced: Word, states: u32) {
-        if replaced.has_threads() {
-            wait_word::wake(&self.word, states);
+    fn wake(&self, replaced: Word, new: Word, states: u32) {
+        if new.cascade().is_some() && replaced.cascade().is_none() {
+            // One: with a second one to wake, this thread could lose its processor to the first.
+            self.go_on_with_cascade(new, states, 1);
+        } else if replaced.has_threads() {
+            wait_word::wake(&self.word, states, ALL);
         }
         if replaced.has_tasks() {
             self.tasks.wake(states);
         }
+    }
+
+    /// If threads for one of `states` are waking each other, wakes `count` more, or ends that if there are no more. The word found, or made.
+    fn go_on_with_cascade(&self, mut seen: Word, states: u32, count: u32) -> Word {
+        while let Some(state) = seen.cascade()
+            && states & 1 << state != 0
+            // If there are so many, they go on.
+            && wait_word::wake(&self.word, 1 << state, count) < count
+        {
+            // From the very word that was seen before the look at the sleepers: no transition has made others wait for their wake since.
+            let ended = seen.without_cascade();
+            match self.word.compare_exchange(seen.0, ended.0, ord!("gate-std-36", Relaxed), ord!("gate-std-37", Acquire)) {
+                Ok(_) => return ended,
+                Err(found) => seen = Word(found),
+            }
+        }
+        seen
     }
 
     /// Publishes a waiter that has seen `seen`. What it sees instead, if the word has changed.
@@ -157,10 +183,11 @@ impl Inner {
                 return End::TimedOut;
             }
             seen = match self.publish(seen, want.states(), Waiter::Thread) {
-                // Not at all, if the state, the epoch or the end has changed since.
                 Ok(published) => {
+                    // Not at all, if the state, the epoch or the end has changed since.
                     wait_word::wait(&self.word, published.0, want.states(), deadline);
-                    self.look()
+                    // Before anything else, and however the wait has ended: nobody else may have been woken to do it.
+                    self.go_on_with_cascade(self.look(), want.states(), FAN_OUT)
                 }
                 Err(found) => found,
             };

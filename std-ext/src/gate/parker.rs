@@ -45,7 +45,7 @@ impl Wake for Parker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.0.swap(CALLED, ord!("gate-std-35", Release)) == ASLEEP {
-            wait_word::wake(&self.0, WOKEN);
+            wait_word::wake(&self.0, WOKEN, 1);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The gate's word, and each change of it as a pure function.
 
-/// `state:4 | closed:1 | epoch:41 | interest:16 | threads:1 | tasks:1`, from the lowest bit.
+/// `state:4 | closed:1 | epoch:35 | interest:16 | cascade:5 | crowd:1 | threads:1 | tasks:1`, from the lowest bit.
 ///
 /// The low half is what a sleeping thread is compared with. State and closing lie in it, and 27 bits of the epoch; interest does not, so that
-/// nobody who goes to sleep disturbs another one who does. What number a state has here is for who uses the word to say.
+/// nobody who goes to sleep disturbs another one who does. What number a state has here is for who uses the word to say. The cascade is the
+/// state whose threads are being woken by each other, and a bit that says that there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
@@ -21,9 +22,13 @@ impl Word {
     const CLOSED: u64 = 1 << 4;
     const EPOCH_SHIFT: u32 = 5;
     const ONE_EPOCH: u64 = 1 << Self::EPOCH_SHIFT;
-    const EPOCH: u64 = ((1 << 41) - 1) << Self::EPOCH_SHIFT;
-    const INTEREST_SHIFT: u32 = 46;
+    const EPOCH: u64 = ((1 << 35) - 1) << Self::EPOCH_SHIFT;
+    const INTEREST_SHIFT: u32 = 40;
     const INTEREST: u64 = 0xFFFF << Self::INTEREST_SHIFT;
+    const CASCADE_SHIFT: u32 = 56;
+    const IN_CASCADE: u64 = 1 << 60;
+    const CASCADE: u64 = Self::IN_CASCADE | 0xF << Self::CASCADE_SHIFT;
+    const CROWD: u64 = 1 << 61;
     const THREADS: u64 = 1 << 62;
     const TASKS: u64 = 1 << 63;
 
@@ -52,9 +57,14 @@ impl Word {
         (self.0 & Self::EPOCH) >> Self::EPOCH_SHIFT
     }
 
-    /// Epochs from `earlier` until this one, modulo 2^41.
+    /// From one epoch to a later one, modulo 2^35.
+    pub(super) const fn epochs_between(earlier: u64, later: u64) -> u64 {
+        later.wrapping_sub(earlier) & (Self::EPOCH >> Self::EPOCH_SHIFT)
+    }
+
+    /// Epochs from `earlier` until this one, modulo 2^35.
     pub(super) const fn epochs_since(self, earlier: u64) -> u64 {
-        self.epoch().wrapping_sub(earlier) & (Self::EPOCH >> Self::EPOCH_SHIFT)
+        Self::epochs_between(earlier, self.epoch())
     }
 
     /// Whether nobody waits, and it is in this state and not closed: one masked comparison.
@@ -63,7 +73,8 @@ impl Word {
         self.0 & !Self::EPOCH == state as u64
     }
 
-    /// After a transition between these states: an epoch more, and nobody waits for the new state any more.
+    /// After a transition between these states: an epoch more, and nobody waits for the new state any more. If a crowd of threads may have,
+    /// a cascade has begun, unless another one goes on.
     #[inline]
     pub(super) const fn moved(self, from: u8, to: u8) -> Self {
         if self.is_quietly_in(from) {
@@ -76,8 +87,10 @@ impl Word {
     const fn moved_beside_waiters(self, to: u8) -> Self {
         let interest = self.0 & Self::INTEREST & !Self::interest(1 << to);
         // Without interest, nobody waits that is not woken by this very transition.
-        let waiters = if interest == 0 { 0 } else { self.0 & (Self::THREADS | Self::TASKS) };
-        Self(self.0.wrapping_add(Self::ONE_EPOCH) & Self::EPOCH | to as u64 | interest | waiters)
+        let waiters = if interest == 0 { 0 } else { self.0 & (Self::CROWD | Self::THREADS | Self::TASKS) };
+        let begins = self.is_awaited(to) && self.0 & (Self::CROWD | Self::IN_CASCADE) == Self::CROWD;
+        let cascade = if begins { Self::IN_CASCADE | (to as u64) << Self::CASCADE_SHIFT } else { self.0 & Self::CASCADE };
+        Self(self.0.wrapping_add(Self::ONE_EPOCH) & Self::EPOCH | to as u64 | interest | cascade | waiters)
     }
 
     /// After closing: nobody waits any more.
@@ -88,10 +101,21 @@ impl Word {
     /// With a waiter for `states`, one bit a state.
     pub(super) const fn awaited(self, states: u32, waiter: Waiter) -> Self {
         let waiter = match waiter {
+            Waiter::Thread if self.has_threads() && self.0 & Self::interest(states) != 0 => Self::CROWD,
             Waiter::Thread => Self::THREADS,
             Waiter::Task => Self::TASKS,
         };
         Self(self.0 | Self::interest(states) | waiter)
+    }
+
+    /// The state whose threads wake each other, if there is one.
+    pub(super) const fn cascade(self) -> Option<u8> {
+        if self.0 & Self::IN_CASCADE == 0 { None } else { Some((self.0 >> Self::CASCADE_SHIFT & 0xF) as u8) }
+    }
+
+    /// After a cascade: all of its threads are awake.
+    pub(super) const fn without_cascade(self) -> Self {
+        Self(self.0 & !Self::CASCADE)
     }
 
     /// Whether a transition to `state` has somebody to wake.
@@ -100,8 +124,9 @@ impl Word {
         self.0 & Self::interest(1 << state) != 0
     }
 
+    /// Whether threads may sleep: also those of a cascade, in which nobody else may be interested any more.
     pub(super) const fn has_threads(self) -> bool {
-        self.0 & Self::THREADS != 0
+        self.0 & (Self::THREADS | Self::IN_CASCADE) != 0
     }
 
     pub(super) const fn has_tasks(self) -> bool {

@@ -26,10 +26,13 @@ pub(crate) fn wait(word: &AtomicU64, seen: u64, bits: u32, deadline: Option<Inst
     _ = wait_bitset(half, Flags::PRIVATE, seen as u32, deadline.as_ref(), bits);
 }
 
-/// Wakes all that sleep for one of `bits`. What it wakes them for was written to the word before.
-pub(crate) fn wake(word: &AtomicU64, bits: u32) {
-    let Some(bits) = NonZeroU32::new(bits) else { return };
+/// Wakes at most `count` of those that sleep for one of `bits`; how many it has. What it wakes them for was written to the word before.
+///
+/// Less than `count`: nobody sleeps for one of them any more who slept for it when this was called. `count` is at least 1, at most `i32::MAX`.
+pub(crate) fn wake(word: &AtomicU64, bits: u32, count: u32) -> u32 {
+    let Some(bits) = NonZeroU32::new(bits) else { return 0 };
     // SAFETY: for the system, which takes its address.
     let half = unsafe { word.low_half() };
-    _ = wake_bitset(half, Flags::PRIVATE, i32::MAX as u32, bits);
+    // It fails for a bad address only.
+    wake_bitset(half, Flags::PRIVATE, count, bits).map_or(0, |woken| woken as u32)
 }

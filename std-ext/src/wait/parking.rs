@@ -19,9 +19,20 @@ pub(crate) fn wait(word: &AtomicU64, seen: u64, bits: u32, deadline: Option<Inst
     _ = unsafe { park(key(word), unchanged, || {}, |_, _| {}, ParkToken(bits as usize), deadline) };
 }
 
-/// Wakes all that sleep for one of `bits`. What it wakes them for was written to the word before.
-pub(crate) fn wake(word: &AtomicU64, bits: u32) {
-    let filter = |ParkToken(wanted)| if wanted as u32 & bits == 0 { FilterOp::Skip } else { FilterOp::Unpark };
+/// Wakes at most `count` of those that sleep for one of `bits`; how many it has. What it wakes them for was written to the word before.
+///
+/// Less than `count`: nobody sleeps for one of them any more who slept for it when this was called. `count` is at least 1.
+pub(crate) fn wake(word: &AtomicU64, bits: u32, count: u32) -> u32 {
+    let mut woken = 0;
+    let filter = |ParkToken(wanted)| match () {
+        () if woken == count => FilterOp::Stop,
+        () if wanted as u32 & bits == 0 => FilterOp::Skip,
+        () => {
+            woken += 1;
+            FilterOp::Unpark
+        }
+    };
     // SAFETY: as above.
     unsafe { unpark_filter(key(word), filter, |_| DEFAULT_UNPARK_TOKEN) };
+    woken
 }
