@@ -182,6 +182,12 @@ impl Inner {
             if is_late(deadline) {
                 return End::TimedOut;
             }
+            // Nobody begins to sleep who would be woken by a cascade that has gone by, and go on with it, and sleep again, and so on.
+            let ended = self.go_on_with_cascade(seen, want.states(), ALL);
+            if ended != seen {
+                seen = ended;
+                continue;
+            }
             seen = match self.publish(seen, want.states(), Waiter::Thread) {
                 Ok(published) => {
                     // Not at all, if the state, the epoch or the end has changed since.
