@@ -111,6 +111,76 @@ fn of_650_threads_none_runs_until_what_it_waits_for_has_come() {
     });
 }
 
+/// They wake each other, and a state that has gone again by then is missed. Who sleeps again is left alone.
+#[test]
+fn a_crowd_that_has_missed_its_state_is_quiet() {
+    let gate = Gate::<Mode>::new();
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..WAITERS {
+            let (sender, gate) = (sender.clone(), &gate);
+            let waits = move || {
+                let task = fs::read_link("/proc/thread-self").expect("the system has it");
+                sender.send(PathBuf::from("/proc").join(task)).expect("the test listens");
+                drop(sender);
+                // Each state that it sees makes it wait for the next one.
+                while !matches!(gate.wait_for([Mode::Running, Mode::Ended], None, None), Waited::Reached(now) if now.state == Mode::Ended) {
+                    let now = gate.snapshot();
+                    if now.state == Mode::Running {
+                        _ = gate.wait_change(now.epoch, None, None);
+                    }
+                }
+            };
+            thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, waits).expect("room for a thread");
+        }
+        drop(sender);
+        let tasks: Vec<PathBuf> = receiver.iter().collect();
+        settled(&tasks);
+        for _ in 0..20 {
+            laps(&gate, 2);
+            thread::sleep(Duration::from_micros(300));
+        }
+        // It does not return as long as anything goes on.
+        let before = settled(&tasks);
+        thread::sleep(Duration::from_millis(300));
+        let quiet = counts(&tasks) == before;
+        gate.try_transition(Mode::Idle, Mode::Ended).expect("an edge");
+        assert!(quiet);
+    });
+}
+
+/// A crowd that is woken wakes those who wait for its state, and nobody else, though some wait for both.
+#[test]
+fn a_crowd_wakes_nobody_who_waits_for_another_state() {
+    let gate = Gate::<Mode>::new();
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for number in 0..60 {
+            let (sender, gate) = (sender.clone(), &gate);
+            let states = match number % 3 {
+                0 => StateSet::from(Mode::Ended),
+                1 => StateSet::from(Mode::Running),
+                _ => StateSet::from([Mode::Running, Mode::Ended]),
+            };
+            let waits = move || {
+                let task = fs::read_link("/proc/thread-self").expect("the system has it");
+                sender.send((number % 3, PathBuf::from("/proc").join(task))).expect("the test listens");
+                drop(sender);
+                assert!(matches!(gate.wait_for(states, None, None), Waited::Reached(_)));
+            };
+            thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, waits).expect("room for a thread");
+        }
+        drop(sender);
+        let of_the_end: Vec<PathBuf> = receiver.iter().filter(|(kind, _)| *kind == 0).map(|(_, task)| task).collect();
+        let before = settled(&of_the_end);
+        gate.try_transition(Mode::Idle, Mode::Running).expect("an edge");
+        let after = settled(&of_the_end);
+        gate.try_transition(Mode::Running, Mode::Idle).expect("an edge");
+        gate.try_transition(Mode::Idle, Mode::Ended).expect("an edge");
+        assert_eq!(after, before);
+    });
+}
+
 /// For the end alone there is nothing to do until it comes, either.
 #[test]
 fn who_waits_for_no_state_sleeps_until_the_end() {

@@ -59,17 +59,19 @@
 //! One word, and a list of blocks of slots for tasks, empty until a task waits. From the word's lowest bit:
 //!
 //! ```text
-//! state 4 | closed 1 | epoch 41 | interest 16 | threads 1 | tasks 1
+//! state 4 | closed 1 | epoch 35 | interest 16 | cascade 5 | crowd 1 | threads 1 | tasks 1
 //! `---- a sleeping thread is compared with the low half: state, closed, 27 bits of the epoch
 //! ```
 //!
 //! | closed | interest | what can come next |
 //! |---|---|---|
-//! | 0 | none; *threads* and *tasks* are 0 too, or left by an epoch that has gone round | a transition, one addition; a waiter; closing |
+//! | 0 | none; *crowd*, *threads* and *tasks* are 0 too, or left by an epoch that has gone round | a transition, one addition; a waiter; closing |
 //! | 0 | states that somebody has waited for since they last came | a transition, which takes its state's bit and wakes; a waiter; closing, which takes all |
 //! | 1 | none | nothing |
 //!
-//! A transition that leaves no interest clears *threads* and *tasks*. Who gives up leaves its interest: that costs the next transition to each such state
+//! A transition that leaves no interest clears *crowd*, *threads* and *tasks*. *Crowd* says that a thread has found its interest there already, so that there may
+//! be many: then the transition wakes one, and each that is woken wakes four before it does anything else. That is the *cascade*, a bit and the state
+//! that it is for; it ends when somebody finds less than four to wake. There is one at a time: a transition beside it wakes all of its own at once. Who gives up leaves its interest: that costs the next transition to each such state
 //! one call of the system, or one look at the slots, and then nothing more. A task's slot:
 //!
 //! ```text
@@ -92,6 +94,8 @@
 //!   does not put it to sleep; if not, W2.
 //! * **W4** A slot is armed before its task publishes, which writes the word also if nothing in it changes. A transition looks at the slots after its
 //!   own compare-and-swap. So it finds the slot, or the task finds another word.
+//! * **W5** While there is a cascade, either some thread that has been woken by it has still to wake others, or whoever has found nobody left has still to
+//!   end it, from the very word that it saw before it looked; and nobody begins to sleep for the state of a cascade: who would, wakes all and ends it first.
 //! * **T1** A block that is linked does not move, and goes with the gate.
 //! * **T2** A slot belongs to the one who has set its bit in *used*, until the bit is cleared. The waker in it belongs to that owner while the slot is held, to
 //!   whoever has moved it on from *armed* after that. Who moves it to *left* has given the slot to the one who has *taken* it.
@@ -137,6 +141,8 @@
 //! | gate-std-33 | the same, failure | Relaxed | nothing: gate-std-34 follows | – | nothing weaker |
 //! | gate-std-34 | it is awake: swap | Acquire | gate-std-35 | it looks at the gate as it was before the call, and sleeps on | `who_can_be_canceled_is_woken_by_the_gate` |
 //! | gate-std-35 | it is called: swap | Release | gate-std-34 | as gate-std-34 | `who_can_be_canceled_is_woken_by_the_gate` |
+//! | gate-std-36 | ending a cascade: compare-and-swap, success | Relaxed | nothing: its sleepers are awake; who comes later compares with another word | – | nothing weaker |
+//! | gate-std-37 | the same, failure | Acquire | gate-std-3, gate-std-6 | as gate-std-1 | `a_second_crowd_beside_a_cascade_is_woken_and_sees_what_came_before` |
 //! | wait-1 | without a futex, before sleeping: load | Relaxed | nothing: under the queue's lock, which who wakes takes after its write | – | nothing weaker |
 //!
 //! # 7. Progress and linearization
@@ -158,18 +164,25 @@
 //! A thread that waits takes none; one that waits with a token allocates its word, and has a task's slot and one of the token.
 //!
 //! A transition that nobody waits for is one read-modify-write and no call of the system. If threads wait for its state there is one call, however many
-//! they are; those who wait for other states stay asleep.
+//! they are; those who wait for other states stay asleep. Of a crowd that call wakes one thread, whatever their number: the others cost the woken ones
+//! a call for four of them, and, together, one read-modify-write.
 //!
 //! # 9. What surprised us
 //!
 //! * Interest must not be compared. Were it in the half that the system compares, each thread that goes to sleep would keep the others from doing so.
 //! * A cancel cannot speak to the gate's own word: it would have to change what all sleepers are compared with. A word for each thread that can be canceled
 //!   costs those threads an allocation, and nobody else anything.
-//! * A sleeper is missed if an exact multiple of 2^27 transitions comes between its look and the system's, and brings the same state back; an epoch of 41
-//!   bits comes round after 2^41. No counter that a system compares in 32 bits is free of the first one.
+//! * A sleeper is missed if an exact multiple of 2^27 transitions comes between its look and the system's, and brings the same state back; an epoch of 35
+//!   bits comes round after 2^35. No counter that a system compares in 32 bits is free of the first one.
 //! * A task that publishes writes the word even if all its bits stand there: a transition acquires its slot from just that. A thread need not: it
 //!   has nothing but its bits.
 //! * Who leaves while its waker is being taken cannot wait for the other to end, and cannot take the slot along. So it leaves the slot to the other.
+//! * A thread that is woken to wake others does not know for which state it was: it may wait for several. So the word says it, and nobody
+//!   has to rely on what the system makes visible to whom it wakes.
+//! * The first cascade let who had missed the state sleep again. A model found two threads waking each other for ever: each was a sleeper for that
+//!   state, and the cascade was never out of sleepers. That is what the second half of W5 is for.
+//! * One woken thread that the system does not run keeps those asleep that it should wake. A call that wakes all does not have that, but the thread that
+//!   makes it loses its processor to those it has woken, and is back after the last of them (`cargo rivals gate`: set-650).
 //! * A state that has come counts before a deadline or a cancel that has come too; a closed gate counts before all.
 //!
 //! # 10. References

@@ -200,3 +200,36 @@ impl Inner {
         }
     }
 }
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+
+    /// Asleep or not, late or not: what they leave is a word that nobody waits in, and the next transition is one addition again.
+    #[test]
+    fn a_crowd_leaves_nothing_behind() {
+        let inner = Inner::new(0);
+        for round in 0..if cfg!(miri) { 3 } else { 50 } {
+            let (sender, started) = mpsc::channel();
+            thread::scope(|scope| {
+                for number in 0..7 {
+                    let (sender, inner) = (sender.clone(), &inner);
+                    let deadline = (number % 3 == 0).then(|| Instant::now() + Duration::from_micros(100 * round));
+                    scope.spawn(move || {
+                        sender.send(()).expect("the test listens");
+                        let end = inner.wait(Want::States(0b10), deadline, None);
+                        assert!(matches!(end, End::Reached(_)) || deadline.is_some());
+                    });
+                }
+                (0..7).for_each(|_| started.recv().expect("it starts"));
+                thread::sleep(Duration::from_micros(100 * round));
+                inner.go_if(0, 1, |_| true).expect("it is there");
+            });
+            let word = inner.look();
+            assert_eq!((word.cascade(), word.has_threads(), word.is_awaited(1)), (None, false, false));
+            inner.go_if(1, 0, |_| true).expect("it is there");
+        }
+    }
+}

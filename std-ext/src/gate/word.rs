@@ -178,4 +178,18 @@ mod tests {
             assert_ne!(word.0 as u32, changed.0 as u32);
         }
     }
+
+    #[test]
+    fn a_crowd_begins_a_cascade_if_there_is_none() {
+        let alone = Word::new(0).awaited(0b110, Waiter::Thread);
+        assert_eq!(alone.moved(0, 1).cascade(), None);
+        assert_eq!(alone.awaited(0b1000, Waiter::Thread).moved(0, 1).cascade(), None, "nobody else waits for that");
+        assert_eq!(alone.awaited(0b110, Waiter::Task).moved(0, 1).cascade(), None, "a task wakes nobody");
+        let first = alone.awaited(0b100, Waiter::Thread).moved(0, 1);
+        assert_eq!((first.cascade(), first.is_awaited(1), first.is_awaited(2)), (Some(1), false, true));
+        let second = first.moved(1, 2);
+        assert_eq!((second.cascade(), second.state(), second.epoch()), (Some(1), 2, 2), "the first one goes on");
+        assert!(second.has_threads() && second.closed().cascade().is_none());
+        assert_eq!(second.without_cascade(), Word(Word::new(2).0 + 2 * Word::ONE_EPOCH));
+    }
 }
