@@ -124,7 +124,8 @@ fn a_crowd_that_has_missed_its_state_is_quiet() {
                 sender.send(PathBuf::from("/proc").join(task)).expect("the test listens");
                 drop(sender);
                 // Each state that it sees makes it wait for the next one.
-                while !matches!(gate.wait_for([Mode::Running, Mode::Ended], None, None), Waited::Reached(now) if now.state == Mode::Ended) {
+                while !matches!(gate.wait_for([Mode::Running, Mode::Ended], None, None), Waited::Reached(now) if now.state == Mode::Ended)
+                {
                     let now = gate.snapshot();
                     if now.state == Mode::Running {
                         _ = gate.wait_change(now.epoch, None, None);

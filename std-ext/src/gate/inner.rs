@@ -93,7 +93,7 @@ impl Inner {
             match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-3", AcqRel), ord!("gate-std-4", Acquire)) {
                 Ok(_) => {
                     if seen.is_awaited(to) {
-                        self.wake(seen, new, 1 << to);
+                        self.wake_waiters(seen, to);
                     }
                     return Ok(new);
                 }
@@ -109,10 +109,10 @@ impl Inner {
             if seen.is_closed() {
                 return false;
             }
-            let new = seen.closed();
-            match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-6", AcqRel), ord!("gate-std-7", Relaxed)) {
+            match self.word.compare_exchange_weak(seen.0, seen.closed().0, ord!("gate-std-6", AcqRel), ord!("gate-std-7", Relaxed))
+            {
                 Ok(_) => {
-                    self.wake(seen, new, EVERYBODY);
+                    self.wake_all(seen, EVERYBODY);
                     return true;
                 }
                 Err(found) => seen = Word(found),
@@ -120,13 +120,21 @@ impl Inner {
         }
     }
 
-    /// Wakes those who are published in the word that a transition has just replaced by `new`.
+    /// Wakes those who are published in the word that a transition to this state has just replaced.
     #[cold]
-    fn wake(&self, replaced: Word, new: Word, states: u32) {
-        if new.cascade().is_some() && replaced.cascade().is_none() {
-            // One: with a second one to wake, this thread could lose its processor to the first.
-            self.go_on_with_cascade(new, states, 1);
-        } else if replaced.has_threads() {
+    fn wake_waiters(&self, replaced: Word, to: u8) {
+        if !replaced.begins_cascade(to) {
+            return self.wake_all(replaced, 1 << to);
+        }
+        // One: with a second one to wake, this thread could lose its processor to the first.
+        self.go_on_with_cascade(replaced.moved_beside_waiters(to), 1 << to, 1);
+        if replaced.has_tasks() {
+            self.tasks.wake(1 << to);
+        }
+    }
+
+    fn wake_all(&self, replaced: Word, states: u32) {
+        if replaced.has_threads() {
             wait_word::wake(&self.word, states, ALL);
         }
         if replaced.has_tasks() {

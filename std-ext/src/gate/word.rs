@@ -84,13 +84,19 @@ impl Word {
         self.moved_beside_waiters(to)
     }
 
-    const fn moved_beside_waiters(self, to: u8) -> Self {
+    /// The same, if somebody waits, for this state or another one.
+    pub(super) const fn moved_beside_waiters(self, to: u8) -> Self {
         let interest = self.0 & Self::INTEREST & !Self::interest(1 << to);
         // Without interest, nobody waits that is not woken by this very transition.
         let waiters = if interest == 0 { 0 } else { self.0 & (Self::CROWD | Self::THREADS | Self::TASKS) };
-        let begins = self.is_awaited(to) && self.0 & (Self::CROWD | Self::IN_CASCADE) == Self::CROWD;
-        let cascade = if begins { Self::IN_CASCADE | (to as u64) << Self::CASCADE_SHIFT } else { self.0 & Self::CASCADE };
+        let cascade =
+            if self.begins_cascade(to) { Self::IN_CASCADE | (to as u64) << Self::CASCADE_SHIFT } else { self.0 & Self::CASCADE };
         Self(self.0.wrapping_add(Self::ONE_EPOCH) & Self::EPOCH | to as u64 | interest | cascade | waiters)
+    }
+
+    /// Whether a transition to `state` begins a cascade.
+    pub(super) const fn begins_cascade(self, state: u8) -> bool {
+        self.is_awaited(state) && self.0 & (Self::CROWD | Self::IN_CASCADE) == Self::CROWD
     }
 
     /// After closing: nobody waits any more.
