@@ -147,6 +147,12 @@ impl Inner {
         }
     }
 
+    /// How a wait ends that its deadline or its token ends: what has come before that counts.
+    #[cold]
+    pub(super) fn given_up(&self, want: Want, end: End) -> End {
+        want.end(self.look()).unwrap_or(end)
+    }
+
     fn sleep(&self, want: Want, deadline: Option<Instant>) -> End {
         let mut seen = self.look();
         loop {
@@ -154,7 +160,7 @@ impl Inner {
                 return end;
             }
             if is_late(deadline) {
-                return End::TimedOut;
+                return self.given_up(want, End::TimedOut);
             }
             seen = match self.publish(seen, want.states(), Waiter::Thread) {
                 // Not at all, if the state, the epoch or the end has changed since.
