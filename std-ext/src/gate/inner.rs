@@ -23,8 +23,10 @@ pub(super) struct Inner {
 pub(super) enum Want {
     /// One of these states, one bit a state.
     States(u32),
-    /// Another epoch than this one.
-    Change(u64),
+    /// Another epoch than this one, which a transition to any of these states brings.
+    Change(u64, u32),
+    /// Nothing but the end, which finds those who have an interest: a transition to any of these states makes them look.
+    Closing(u32),
 }
 
 /// How a wait ends.
@@ -38,12 +40,10 @@ pub(super) enum End {
 }
 
 impl Want {
-    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change. Who waits for no state waits
-    /// for the end, and is found by it only if it has an interest: each state makes it look.
+    /// The states whose coming ends the wait or makes it look again: its interest, which is never none.
     pub(super) const fn states(self) -> u32 {
         match self {
-            Self::States(0) | Self::Change(_) => 0xFFFF,
-            Self::States(states) => states & 0xFFFF,
+            Self::States(states) | Self::Change(_, states) | Self::Closing(states) => states,
         }
     }
 
@@ -51,7 +51,8 @@ impl Want {
         let is_reached = match self {
             _ if word.is_closed() => return Some(End::Closed),
             Self::States(states) => states & 1 << word.state() != 0,
-            Self::Change(epoch) => word.epoch() != epoch,
+            Self::Change(epoch, _) => word.epoch() != epoch,
+            Self::Closing(_) => false,
         };
         if is_reached { Some(End::Reached(word)) } else { None }
     }

@@ -4,7 +4,7 @@ use std::{fmt, marker::PhantomData};
 
 use jeton_core::{
     const_fn,
-    gate::{StateSet, States, TransitionError},
+    gate::{MOST_STATES, StateSet, States, TransitionError},
 };
 
 use super::{
@@ -153,12 +153,12 @@ impl<S: States> Gate<S> {
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
     /// [`wait_change`](Self::wait_change), which misses none.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::States(Self::codes(states.into())), deadline, token))
+        Self::waited(self.inner.wait(Self::wanted(states.into()), deadline, token))
     }
 
     /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
     pub fn wait_change(&self, epoch: Epoch, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::Change(epoch.0), deadline, token))
+        Self::waited(self.inner.wait(Self::change(epoch), deadline, token))
     }
 
     /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind.
@@ -184,9 +184,36 @@ impl<S: States> Gate<S> {
         number ^ const { S::TABLE.open() }
     }
 
+    /// The states that an edge leads to, as the word has them, a bit for each. An interest in another one would stay for ever.
+    const COMING: u32 = {
+        let (mut states, mut edge) = (0, 0);
+        while edge < MOST_STATES * MOST_STATES {
+            let (from, to) = ((edge / MOST_STATES) as u8, (edge % MOST_STATES) as u8);
+            if S::TABLE.has_edge(from, to) {
+                states |= 1 << Self::code(to);
+            }
+            edge += 1;
+        }
+        // Without edges there is an end still, which looks for who has an interest.
+        if states == 0 { 1 } else { states }
+    };
+
+    #[inline]
+    pub(super) fn wanted(states: StateSet<S>) -> Want {
+        match Self::codes(states) {
+            0 => Want::Closing(Self::COMING),
+            states => Want::States(states),
+        }
+    }
+
+    #[inline]
+    pub(super) const fn change(since: Epoch) -> Want {
+        Want::Change(since.0, Self::COMING)
+    }
+
     /// The states as the word has them, a bit for each.
     #[inline]
-    pub(super) fn codes(states: StateSet<S>) -> u32 {
+    fn codes(states: StateSet<S>) -> u32 {
         let mut bits = states.bits();
         // Each digit of the open state's number that is set exchanges neighbours at that distance.
         for (digit, lower) in [0x5555, 0x3333, 0x0F0F, 0x00FF].into_iter().enumerate() {
@@ -218,5 +245,46 @@ impl<S: States + fmt::Debug> fmt::Debug for Gate<S> {
         let word = self.inner.look();
         let Moment { state, epoch } = Self::moment(word);
         f.debug_struct("Gate").field("state", &state).field("epoch", &epoch).field("closed", &word.is_closed()).finish()
+    }
+}
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use std::{
+        pin::Pin,
+        task::{Context, Waker},
+    };
+
+    use jeton_core::gate::states;
+
+    use super::*;
+
+    states! {
+        /// The first state does not come again.
+        enum Way: open Open {
+            New -> [Open], abort Shut;
+            Open -> [Shut], abort Shut;
+            Shut -> [Open], abort Open;
+        }
+    }
+
+    /// Otherwise each transition would look for somebody for ever.
+    #[test]
+    fn whoever_has_waited_for_any_state_or_none_leaves_no_interest_once_each_has_come() {
+        let gate = Gate::<Way>::new();
+        for wants_change in [true, false] {
+            let epoch = gate.snapshot().epoch;
+            let mut context = Context::from_waker(Waker::noop());
+            let is_pending = if wants_change {
+                Pin::new(&mut gate.changed(epoch)).poll(&mut context).is_pending()
+            } else {
+                Pin::new(&mut gate.reached(StateSet::none())).poll(&mut context).is_pending()
+            };
+            assert!(is_pending && gate.inner.look().has_tasks());
+            let first = if wants_change { Way::New } else { Way::Open };
+            let road = [(first, Way::Shut), (Way::Shut, Way::Open)];
+            road.into_iter().for_each(|(from, to)| assert!(gate.try_transition(from, to).is_ok()));
+            assert!(!gate.inner.look().has_waiters(), "{:?}", gate.inner.look());
+        }
     }
 }
