@@ -2,50 +2,23 @@
 #![cfg(not(any(jeton_loom, jeton_shuttle)))]
 #![allow(clippy::disallowed_types, reason = "what wakers count is outside of what is tested")]
 
+mod cancel_heap;
 mod meddler;
 
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    cell::{Cell, RefCell},
+    cell::RefCell,
     mem,
-    panic::{self, AssertUnwindSafe, catch_unwind},
-    pin::Pin,
+    panic::{AssertUnwindSafe, catch_unwind},
     rc::Rc,
-    sync::{
-        Arc, Barrier, Once,
-        atomic::{AtomicU32, Ordering::Relaxed},
-    },
-    task::{Context, Poll, Wake, Waker},
+    sync::{Arc, Barrier, atomic::Ordering::Relaxed},
+    task::{Poll, Wake, Waker},
     thread,
     time::{Duration, Instant},
 };
 
+use cancel_heap::{LIVE, Woken, fail, many, poll, waker, without_leak};
 use jeton::gate::{Changed, Closed, Gate, Moment, Reached, StateSet, Waited, states};
 use meddler::{Act, MEDDLE, WAKERS, meddler};
-
-/// Counts what this thread has on the heap.
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: as the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.set(LIVE.get() + layout.size() as isize);
-        // SAFETY: by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.set(LIVE.get() - layout.size() as isize);
-        // SAFETY: by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 states! {
     enum Mode: open Open {
@@ -60,28 +33,8 @@ use Mode::{Ended, Open, Shut};
 const SHUT: u8 = Shut as u8;
 const OPEN: u8 = Open as u8;
 
-#[derive(Default)]
-struct Woken(AtomicU32);
-
-impl Woken {
-    fn times(&self) -> u32 {
-        self.0.load(Relaxed)
-    }
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-fn waker() -> (Arc<Woken>, Waker) {
-    let woken = Arc::new(Woken::default());
-    (woken.clone(), woken.into())
-}
-
-fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(waker))
+fn times(woken: &Woken) -> u32 {
+    woken.0.load(Relaxed)
 }
 
 fn leak() -> &'static Gate<Mode> {
@@ -95,33 +48,9 @@ fn state(answer: Poll<Result<Moment<Mode>, Closed>>) -> Option<Mode> {
     }
 }
 
-/// Whether it panics, as it shall: without a word, which would lie on the heap.
+/// Whether it panics.
 fn panics(work: impl FnOnce()) -> bool {
-    thread_local! {
-        static QUIET: Cell<bool> = const { Cell::new(false) };
-    }
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let loud = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                loud(info)
-            }
-        }));
-    });
-    QUIET.set(true);
-    let unwound = catch_unwind(AssertUnwindSafe(work));
-    QUIET.set(false);
-    unwound.is_err()
-}
-
-/// What `WAKERS` and the heap are, before and after.
-fn without_leak(work: impl FnOnce()) {
-    assert!(panics(|| panic!("the first one prepares")));
-    let before = (WAKERS.get(), LIVE.get());
-    work();
-    MEDDLE.with_borrow_mut(|all| *all = Default::default());
-    assert_eq!((WAKERS.get(), LIVE.get()), before);
+    catch_unwind(AssertUnwindSafe(work)).is_err()
 }
 
 /// smol-rs/event-listener#148, rust-lang/futures-rs#868: a lock around what is not one's own. Here a waker's functions use the gate that calls them.
@@ -179,7 +108,7 @@ fn a_wake_may_drop_and_poll_any_wait() {
             });
             MEDDLE.with_borrow_mut(|all| all[1] = Some(act));
             gate.try_transition(Shut, Open).expect("an edge");
-            assert_eq!(woken.times(), if which == 2 { 1 } else { 2 }, "who has gone is not woken");
+            assert_eq!(times(&woken), if which == 2 { 1 } else { 2 }, "who has gone is not woken");
             waits.borrow_mut().clear();
             drop(other);
             assert_eq!((Arc::strong_count(&woken), WAKERS.get()), (1, 0));
@@ -201,7 +130,7 @@ fn a_waker_that_panics_costs_the_others_nothing() {
         assert!(panics(|| _ = gate.try_transition(Shut, Open)));
         assert!(matches!(thread.join().expect("no panic"), Waited::Reached(_)));
     });
-    assert_eq!((woken.times(), gate.snapshot().state), (3, Open));
+    assert_eq!((times(&woken), gate.snapshot().state), (3, Open));
     assert!(waits.iter_mut().all(|wait| state(poll(wait, Waker::noop())) == Some(Open)));
 }
 
@@ -209,7 +138,7 @@ struct Bomb;
 
 impl Wake for Bomb {
     fn wake(self: Arc<Self>) {
-        panic!("a waker");
+        fail();
     }
 }
 
@@ -229,26 +158,28 @@ fn a_waker_that_panics_in_an_abort_is_no_second_panic() {
 
 #[test]
 fn a_clone_that_panics_leaves_the_wait_as_it_was() {
+    let before = WAKERS.get();
     without_leak(|| {
         let (gate, (woken, first)) = (Gate::<Mode>::new(), waker());
         let mut wait = gate.reached(Open);
         for is_armed in [false, true] {
             let second = meddler();
-            MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(|| panic!("a clone"))));
+            MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(|| fail())));
             assert!(panics(|| _ = poll(&mut wait, &second)));
             if !is_armed {
                 assert!(poll(&mut wait, &first).is_pending());
             }
         }
         gate.try_transition(Shut, Open).expect("an edge");
-        assert_eq!((woken.times(), state(poll(&mut wait, &first))), (1, Some(Open)));
+        assert_eq!((times(&woken), state(poll(&mut wait, &first))), (1, Some(Open)));
     });
+    assert_eq!(WAKERS.get(), before);
 }
 
 #[test]
 fn a_drop_that_panics_loses_neither_the_slot_nor_the_next_waker() {
     fn panics_once() {
-        MEDDLE.with_borrow_mut(|all| all[2] = Some(Box::new(|| panic!("a drop"))));
+        MEDDLE.with_borrow_mut(|all| all[2] = Some(Box::new(|| fail())));
     }
     let (gate, first, (woken, second)) = (Gate::<Mode>::new(), meddler(), waker());
     let mut wait = gate.reached(Open);
@@ -257,11 +188,11 @@ fn a_drop_that_panics_loses_neither_the_slot_nor_the_next_waker() {
     panics_once();
     assert!(panics(|| _ = poll(&mut wait, &second)));
     gate.try_transition(Shut, Open).expect("an edge");
-    assert_eq!((woken.times(), state(poll(&mut wait, &second))), (1, Some(Open)));
+    assert_eq!((times(&woken), state(poll(&mut wait, &second))), (1, Some(Open)));
     gate.try_transition(Open, Shut).expect("an edge");
     // Given up.
     let before = LIVE.get();
-    for _ in 0..100 {
+    for _ in 0..many(100) {
         let mut wait = gate.reached(Open);
         assert!(poll(&mut wait, &first).is_pending());
         panics_once();
@@ -282,7 +213,7 @@ fn a_gate_that_is_dropped_drops_what_was_forgotten_in_it_also_if_that_panics() {
             mem::forget(wait);
         }
         assert!(panics(|| drop(gate)));
-        assert_eq!((Arc::strong_count(&woken), woken.times()), (2, 0));
+        assert_eq!((Arc::strong_count(&woken), times(&woken)), (2, 0));
     });
 }
 
@@ -294,7 +225,7 @@ impl Wake for BombOnDrop {
 
 impl Drop for BombOnDrop {
     fn drop(&mut self) {
-        panic!("a drop");
+        fail();
     }
 }
 
@@ -305,7 +236,7 @@ fn a_forgotten_wait_keeps_its_slot_and_nothing_else() {
     assert!(poll(&mut forgotten, &waker).is_pending() && poll(&mut kept, &waker).is_pending());
     mem::forget(forgotten);
     gate.try_transition(Shut, Open).expect("an edge");
-    assert_eq!((woken.times(), state(poll(&mut kept, &waker))), (2, Some(Open)));
+    assert_eq!((times(&woken), state(poll(&mut kept, &waker))), (2, Some(Open)));
 }
 
 /// However many tasks have waited, a gate has the slots of those who did at the same time.
@@ -328,7 +259,7 @@ fn slots_are_used_again_whatever_ends_a_wait() {
     };
     round(0);
     let before = LIVE.get();
-    (0..if cfg!(miri) { 3 } else { 300 }).for_each(|number| round(number % 3));
+    (0..many(300)).for_each(|number| round(number % 3));
     assert_eq!(LIVE.get(), before);
 }
 
@@ -347,12 +278,12 @@ fn a_wait_that_goes_from_one_task_to_another_wakes_the_last_one() {
         scope.spawn(|| gate.try_transition(Shut, Open).expect("an edge"));
         two
     });
-    assert_eq!((first.times(), second.times(), state(poll(&mut wait, &two))), (0, 1, Some(Open)));
+    assert_eq!((times(&first), times(&second), state(poll(&mut wait, &two))), (0, 1, Some(Open)));
     // It begins anew.
     gate.try_transition(Open, Shut).expect("an edge");
     assert!(poll(&mut wait, &one).is_pending());
     gate.try_transition(Shut, Open).expect("an edge");
-    assert_eq!((first.times(), state(poll(&mut wait, &one))), (1, Some(Open)));
+    assert_eq!((times(&first), state(poll(&mut wait, &one))), (1, Some(Open)));
 }
 
 /// Everything goes on while a waker of another transition takes its time.
@@ -377,7 +308,7 @@ fn nobody_waits_for_a_waker() {
         assert!(poll(&mut shut, &waker).is_pending() && poll(&mut changed, &waker).is_pending());
         drop(gate.reached(Shut));
         gate.try_transition(Open, Shut).expect("an edge");
-        assert_eq!((woken.times(), state(poll(&mut shut, &waker))), (2, Some(Shut)));
+        assert_eq!((times(&woken), state(poll(&mut shut, &waker))), (2, Some(Shut)));
         assert!(matches!(gate.wait_for(Shut, None, None), Waited::Reached(_)));
         // Also the wait that is being woken.
         assert!(poll(&mut woken_slowly, &waker).is_pending());
@@ -404,7 +335,7 @@ fn who_waits_at_a_gate_without_edges_is_released_when_it_closes() {
         waits.into_iter().for_each(|wait| assert_eq!(wait.join().expect("no panic"), Waited::Closed));
     });
     assert_eq!(
-        (woken.times(), poll(&mut changed, &waker), poll(&mut never, &waker)),
+        (times(&woken), poll(&mut changed, &waker), poll(&mut never, &waker)),
         (2, Poll::Ready(Err(Closed)), Poll::Ready(Err(Closed)))
     );
 }

@@ -24,7 +24,12 @@ mod std_sources {
 }
 use core_sources::{gate, sync, util};
 use std_sources::park;
+#[path = "cancel_heap/mod.rs"]
+mod heap;
 mod step;
+#[path = "step/system.rs"]
+mod system;
+use system::{blocking, wait_word};
 
 /// What the std extension calls `cancel`, its own and its core's.
 mod cancel {
@@ -38,89 +43,7 @@ mod cancel {
 /// What the pages' examples are for.
 mod docs {}
 
-/// In the place of the clock.
-mod blocking {
-    use std::cell::Cell;
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub struct Instant(u32);
-
-    thread_local! {
-        static NOW: Cell<u32> = const { Cell::new(0) };
-    }
-
-    impl Instant {
-        pub fn now() -> Self {
-            Self(NOW.get())
-        }
-    }
-
-    pub const DEADLINE: Instant = Instant(1);
-
-    pub fn set(now: u32) {
-        NOW.set(now);
-    }
-
-    pub fn is_late() -> bool {
-        NOW.get() >= DEADLINE.0
-    }
-}
-
-/// In the place of the system's sleep. One step long: if nobody wakes it in that one, nobody ever will, and the deadline comes.
-mod wait_word {
-    use std::cell::{Cell, RefCell};
-
-    use crate::{
-        blocking::{self, Instant},
-        sync::{AtomicU64, Ordering::Relaxed},
-    };
-
-    struct Sleeper {
-        number: u32,
-        word: usize,
-        bits: u32,
-    }
-
-    thread_local! {
-        static SLEEPERS: RefCell<Vec<Sleeper>> = const { RefCell::new(Vec::new()) };
-        static SLEEPS: Cell<u32> = const { Cell::new(0) };
-        static WAKES: Cell<u32> = const { Cell::new(0) };
-    }
-
-    /// How many were woken.
-    pub fn wakes() -> u32 {
-        WAKES.get()
-    }
-
-    pub fn wait(word: &AtomicU64, seen: u64, bits: u32, deadline: Option<Instant>) {
-        if word.load(Relaxed) as u32 != seen as u32 {
-            return;
-        }
-        let number = SLEEPS.get();
-        SLEEPS.set(number + 1);
-        SLEEPERS.with_borrow_mut(|all| all.push(Sleeper { number, word: std::ptr::from_ref(word).addr(), bits }));
-        // Asleep.
-        word.load(Relaxed);
-        let before = SLEEPERS.with_borrow(Vec::len);
-        SLEEPERS.with_borrow_mut(|all| all.retain(|sleeper| sleeper.number != number));
-        if SLEEPERS.with_borrow(Vec::len) < before {
-            assert!(deadline.is_some(), "asleep for ever");
-            blocking::set(1);
-        }
-    }
-
-    pub fn wake(word: &AtomicU64, bits: u32) {
-        let word = std::ptr::from_ref(word).addr();
-        SLEEPERS.with_borrow_mut(|all| {
-            let before = all.len();
-            all.retain(|sleeper| sleeper.word != word || sleeper.bits & bits == 0);
-            WAKES.set(WAKES.get() + (before - all.len()) as u32);
-        });
-    }
-}
-
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
     cell::{Cell, RefCell},
     pin::Pin,
     sync::{
@@ -132,32 +55,9 @@ use std::{
 
 use blocking::DEADLINE;
 use cancel::{CancelSource, CancelToken};
+use heap::{LIVE, Woken};
 use std_sources::gate::{Closed, Gate, Moment, Reached, TransitionError, Waited, states};
 use step::at_every_step;
-
-/// Counts what this thread has on the heap.
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-}
-
-// SAFETY: as the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.set(LIVE.get() + layout.size() as isize);
-        // SAFETY: by the caller.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.set(LIVE.get() - layout.size() as isize);
-        // SAFETY: by the caller.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 states! {
     /// A circle of three, and an end.
@@ -173,15 +73,6 @@ use Mode::{Ended, Ending, Idle, Running};
 
 const IDLE: u8 = Idle as u8;
 const RUNNING: u8 = Running as u8;
-
-#[derive(Default)]
-struct Woken(AtomicU32);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
 
 /// A gate, a wait of a task at it with two wakers that take turns, and a source that may cancel threads' waits.
 struct Subject {
@@ -393,19 +284,21 @@ fn transitions_to_other_states_wake_nobody_at_any_step() {
     assert!(polls >= 5 && waits >= 5, "{polls} and {waits} steps");
 }
 
-/// The block of the task's slot is full but for it; if the slot were lost the next task would need another block.
+/// A task that waits for `Running`, in the last free slot of the gate's only block.
+fn last_slot() -> Subject {
+    const BLOCK: usize = 64;
+    let subject = Subject::waiting(Running);
+    let mut others: Vec<_> = (1..BLOCK).map(|_| subject.gate.reached(Ended)).collect();
+    others.iter_mut().for_each(|other| {
+        assert!(Pin::new(other).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    });
+    std::mem::forget(others);
+    subject
+}
+
+/// If the slot were lost the next task would need another block.
 #[test]
 fn a_wait_can_be_given_up_at_every_step_of_a_transition_and_the_other_way_round() {
-    const BLOCK: usize = 64;
-    let subject = || {
-        let subject = Subject::waiting(Running);
-        let mut others: Vec<_> = (1..BLOCK).map(|_| subject.gate.reached(Ended)).collect();
-        others.iter_mut().for_each(|other| {
-            assert!(Pin::new(other).poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        });
-        std::mem::forget(others);
-        subject
-    };
     let check = |subject: &'static Subject, at: usize| {
         assert!(subject.times()[0] <= 1);
         assert_eq!(Arc::strong_count(&subject.woken[0]), 1, "its waker is left after step {at}");
@@ -416,16 +309,36 @@ fn a_wait_can_be_given_up_at_every_step_of_a_transition_and_the_other_way_round(
     };
     let (give_up, go) = (|subject: &'static Subject| subject.give_up(), |subject: &'static Subject| subject.go(TO_RUNNING));
     let polls = |subject: &'static Subject| _ = subject.poll(1);
-    let mut steps = at_every_step(subject, give_up, go, move |subject, (), (), at| check(subject, at));
-    steps += at_every_step(subject, go, give_up, move |subject, (), (), at| check(subject, at));
+    let mut steps = at_every_step(last_slot, give_up, go, move |subject, (), (), at| check(subject, at));
+    steps += at_every_step(last_slot, go, give_up, move |subject, (), (), at| check(subject, at));
     // A poll by another task puts a waker in anew, or ends the wait; either way there is one slot.
     let then_gives_up = move |subject: &'static Subject, at| {
         subject.give_up();
         check(subject, at);
     };
-    steps += at_every_step(subject, polls, go, move |subject, (), (), at| then_gives_up(subject, at));
-    steps += at_every_step(subject, go, polls, move |subject, (), (), at| then_gives_up(subject, at));
+    steps += at_every_step(last_slot, polls, go, move |subject, (), (), at| then_gives_up(subject, at));
+    steps += at_every_step(last_slot, go, polls, move |subject, (), (), at| then_gives_up(subject, at));
     assert!(steps >= 20, "{steps} steps");
+}
+
+/// And if it were given to the next task while the waker of the last one is taken out, that one would sleep for ever.
+#[test]
+fn a_slot_can_go_to_the_next_task_at_every_step_of_a_transition() {
+    let steps = at_every_step(
+        last_slot,
+        |subject| subject.go(TO_RUNNING),
+        |subject| {
+            *subject.wait.borrow_mut() = Some(subject.gate.reached(Ending));
+            subject.poll(1).is_pending()
+        },
+        |subject, (), is_pending, at| {
+            assert!(is_pending && subject.times()[1] == 0);
+            subject.go(&[(Running, Ending)]);
+            assert_eq!(subject.times()[1], 1, "asleep for ever after step {at}");
+            subject.left(at);
+        },
+    );
+    assert!(steps >= 6, "{steps} steps");
 }
 
 #[test]
