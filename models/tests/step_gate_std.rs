@@ -201,6 +201,11 @@ fn whatever_ends_a_threads_wait_can_come_at_every_step_of_it() {
                             _ => false,
                         };
                         assert!(is_right, "{act:?}: {answer:?} after step {at}");
+                        let is_late = blocking::is_late() && !matches!(act, Act::GoAndBeLate(_));
+                        assert!(
+                            !is_late || !subject.in_time.get(),
+                            "{act:?}: the deadline has woken it, {answer:?} after step {at}"
+                        );
                         subject.left(at);
                     },
                 );
