@@ -65,12 +65,13 @@
 //!
 //! | closed | interest | what can come next |
 //! |---|---|---|
-//! | 0 | none; *threads* and *tasks* are 0 too, or left by an epoch that has gone round | a transition, one addition; a waiter; closing |
+//! | 0 | none, and *threads* and *tasks* are 0; or one of nobody's, which an epoch that has gone round has left | a transition, one addition; a waiter; closing |
 //! | 0 | states that somebody has waited for since they last came | a transition, which takes its state's bit and wakes; a waiter; closing, which takes all |
 //! | 1 | none | nothing |
 //!
 //! A transition that leaves no interest clears *threads* and *tasks*. Who gives up leaves its interest: that costs the next transition to each such state
-//! one call of the system, or one look at the slots, and then nothing more. A task's slot:
+//! one call of the system, or one look at the slots, and then nothing more. Who waits for any change has an interest in the states that edges lead
+//! to, and in no other one: it would stay for ever. A task's slot:
 //!
 //! ```text
 //! held -> armed                    by the owner, who puts its waker and its states in before
@@ -87,7 +88,7 @@
 //! * **W1** The state changes along declared edges only, by one compare-and-swap that makes the epoch one more. A closed word does not change any more.
 //!   So whatever ends a wait changes the low half, and nothing else does.
 //! * **W2** A waiter's interest is published by a compare-and-swap from a word that it has found wanting. A transition takes the interest in its state, and
-//!   nobody else does; it wakes all who have that interest, threads by the system, tasks by their slots.
+//!   nobody else does but closing, which takes all; it wakes all who have that interest, threads by the system, tasks by their slots.
 //! * **W3** A thread sleeps only while the low half is that of the word that it has published in. If the transition came before, the system
 //!   does not put it to sleep; if not, W2.
 //! * **W4** A slot is armed before its task publishes, which writes the word also if nothing in it changes. A transition looks at the slots after its
@@ -95,7 +96,8 @@
 //! * **T1** A block that is linked does not move, and goes with the gate.
 //! * **T2** A slot belongs to the one who has set its bit in *used*, until the bit is cleared. The waker in it belongs to that owner while the slot is held, to
 //!   whoever has moved it on from *armed* after that. Who moves it to *left* has given the slot to the one who has *taken* it.
-//! * **T3** Wakers are cloned, woken and dropped while no slot is taken and nothing is locked. The panic of one does not keep the others from being woken.
+//! * **T3** Wakers are cloned, woken and dropped while no slot is taken and nothing is locked. The panic of one does not keep the others from being woken,
+//!   nor those in forgotten futures from being dropped with the gate.
 //! * **G4** A [`Transition`] ends only the epoch that it has begun: what others have done since is not undone.
 //!
 //! # 6. Orderings
@@ -150,7 +152,8 @@
 //! | drop of a future | lock-free | – |
 //! | `wait_for`, `wait_change` | blocking | the load that ends it |
 //!
-//! Without a futex, waking and going to sleep take the lock of a queue.
+//! Who is suspended between its transition and the wake keeps only those waiting whom it is about to wake, but these until it goes on, whatever comes
+//! meanwhile. Without a futex, waking and going to sleep take the lock of a queue.
 //!
 //! # 8. Cost
 //!
@@ -170,7 +173,8 @@
 //! * A task that publishes writes the word even if all its bits stand there: a transition acquires its slot from just that. A thread need not: it
 //!   has nothing but its bits.
 //! * Who leaves while its waker is being taken cannot wait for the other to end, and cannot take the slot along. So it leaves the slot to the other.
-//! * A state that has come counts before a deadline or a cancel that has come too; a closed gate counts before all.
+//! * A state that has come counts before a deadline or a cancel that has come too; a closed gate counts before all. For that, who is about to give up
+//!   looks once more: state and cancel may both have come since the last look, and in that order.
 //!
 //! # 10. References
 //!

@@ -58,6 +58,9 @@ impl<S: States> Gate<S> {
     /// # Errors
     /// If there is no such edge, or the gate is in another state or closed. Nothing has changed then.
     ///
+    /// # Panics
+    /// If a waker does, once all are woken: the transition is made then.
+    ///
     /// # Ordering
     /// AcqRel: who sees the new state sees what was done before this.
     #[inline]
@@ -144,6 +147,9 @@ impl<S: States> Gate<S> {
     }
 
     /// Closes the gate for good: [`check`](Self::check) fails, no transition is possible, and all who wait are woken. Whether this call has.
+    ///
+    /// # Panics
+    /// If a waker does, once all are woken.
     pub fn close(&self) -> bool {
         self.inner.close()
     }
@@ -151,7 +157,11 @@ impl<S: States> Gate<S> {
     /// Blocks until the gate is in one of `states`, until `deadline`, or until `token` is canceled.
     ///
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
-    /// [`wait_change`](Self::wait_change), which misses none.
+    /// [`wait_change`](Self::wait_change), which misses none. For no state, it waits for the end of the gate. What has come counts before a
+    /// deadline or a cancel that has come too.
+    ///
+    /// # Ordering
+    /// Acquire: what was done before the transition that ends the wait is visible.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
         Self::waited(self.inner.wait(Self::wanted(states.into()), deadline, token))
     }
@@ -161,7 +171,7 @@ impl<S: States> Gate<S> {
         Self::waited(self.inner.wait(Self::change(epoch), deadline, token))
     }
 
-    /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind.
+    /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind; forgotten, it keeps a slot until the gate goes.
     #[inline]
     pub fn reached(&self, states: impl Into<StateSet<S>>) -> Reached<'_, S> {
         Reached::new(&self.inner, states.into())
