@@ -156,6 +156,16 @@ fn a_waker_that_panics_in_an_abort_is_no_second_panic() {
     assert_eq!((payload.downcast_ref::<&str>(), gate.snapshot().state), (Some(&"in the middle"), Ended));
 }
 
+/// tarantool/queue#262, #263: a machine wedged in the middle of a change. Here there is no guard yet when the first wakers are called.
+#[test]
+fn a_waker_that_panics_at_the_begin_of_a_transition_has_it_aborted() {
+    let (gate, (woken, good)) = (leak(), waker());
+    let (mut open, mut ended) = (gate.reached(Open), gate.reached(Ended));
+    assert!(poll(&mut open, &Waker::from(Arc::new(Bomb))).is_pending() && poll(&mut ended, &good).is_pending());
+    assert!(panics(|| _ = gate.begin::<SHUT, OPEN>(None).map(mem::forget)));
+    assert_eq!((gate.snapshot().state, times(&woken), state(poll(&mut ended, &good))), (Ended, 1, Some(Ended)));
+}
+
 #[test]
 fn a_clone_that_panics_leaves_the_wait_as_it_was() {
     let before = WAKERS.get();

@@ -79,6 +79,14 @@ impl Inner {
     /// found.
     #[inline]
     pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Word, Word> {
+        let (replaced, new) = self.exchange(from, to, is_right)?;
+        self.tell(replaced, to);
+        Ok(new)
+    }
+
+    /// The first half of that: the word replaced, whose waiters are still to be told, and the new one.
+    #[inline]
+    pub(super) fn exchange(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<(Word, Word), Word> {
         let mut seen = Word(self.word.load(ord!("gate-std-2", Acquire)));
         loop {
             if !(seen.is_in(from) && is_right(seen)) {
@@ -86,14 +94,17 @@ impl Inner {
             }
             let new = seen.moved(from, to);
             match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-3", AcqRel), ord!("gate-std-4", Acquire)) {
-                Ok(_) => {
-                    if seen.is_awaited(to) {
-                        self.wake(seen, 1 << to);
-                    }
-                    return Ok(new);
-                }
+                Ok(_) => return Ok((seen, new)),
                 Err(found) => seen = Word(found),
             }
+        }
+    }
+
+    /// The second half: wakes those who wait for that state in the word replaced.
+    #[inline]
+    pub(super) fn tell(&self, replaced: Word, to: u8) {
+        if replaced.is_awaited(to) {
+            self.wake(replaced, 1 << to);
         }
     }
 

@@ -91,11 +91,14 @@ impl<S: States> Gate<S> {
     /// The same, if the word is also what the caller says.
     #[inline]
     pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
-        match self.inner.go_if(Self::code(from), Self::code(to), is_right) {
-            Ok(word) => Ok(Epoch(word.epoch())),
-            Err(found) if found.is_closed() => Err(TransitionError::Closed),
-            Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
-        }
+        let word = self.inner.go_if(Self::code(from), Self::code(to), is_right).map_err(Self::refused)?;
+        Ok(Epoch(word.epoch()))
+    }
+
+    /// Why there is no transition from the word found.
+    #[inline]
+    fn refused(found: Word) -> TransitionError<S> {
+        if found.is_closed() { TransitionError::Closed } else { TransitionError::Other(Self::moment(found).state) }
     }
 
     /// Goes to the state `TO`, to go on from there by [`Transition::commit`], or along the abort edge of `TO` if that does not come before
@@ -103,6 +106,9 @@ impl<S: States> Gate<S> {
     ///
     /// # Errors
     /// If the gate is not in `FROM`, or closed. An edge that is not there does not compile.
+    ///
+    /// # Panics
+    /// If a waker does, once all are woken; the abort edge is taken then.
     ///
     /// # Examples
     /// ```
@@ -137,7 +143,12 @@ impl<S: States> Gate<S> {
         &self,
         deadline: Option<Instant>,
     ) -> Result<Transition<'_, S, TO>, TransitionError<S>> {
-        Ok(Transition::new(self, self.transition::<FROM, TO>()?, deadline))
+        const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
+        let (replaced, word) = self.inner.exchange(Self::code(FROM), Self::code(TO), |_| true).map_err(Self::refused)?;
+        // Before anybody is woken: if a waker panics there is somebody who takes the abort edge.
+        let begun = Transition::new(self, Epoch(word.epoch()), deadline);
+        self.inner.tell(replaced, Self::code(TO));
+        Ok(begun)
     }
 
     /// How many transitions there have been since then: none is missed, whatever the state is now.
