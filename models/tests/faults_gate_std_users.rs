@@ -174,7 +174,7 @@ fn a_clone_that_panics_leaves_the_wait_as_it_was() {
         let mut wait = gate.reached(Open);
         for is_armed in [false, true] {
             let second = meddler();
-            MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(|| fail())));
+            MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(fail)));
             assert!(panics(|| _ = poll(&mut wait, &second)));
             if !is_armed {
                 assert!(poll(&mut wait, &first).is_pending());
@@ -189,7 +189,7 @@ fn a_clone_that_panics_leaves_the_wait_as_it_was() {
 #[test]
 fn a_drop_that_panics_loses_neither_the_slot_nor_the_next_waker() {
     fn panics_once() {
-        MEDDLE.with_borrow_mut(|all| all[2] = Some(Box::new(|| fail())));
+        MEDDLE.with_borrow_mut(|all| all[2] = Some(Box::new(fail)));
     }
     let (gate, first, (woken, second)) = (Gate::<Mode>::new(), meddler(), waker());
     let mut wait = gate.reached(Open);

@@ -234,7 +234,7 @@ fn a_threads_wait_can_come_at_every_step_of_what_ends_it() {
                             Waited::Reached(_) => is_there,
                             Waited::Closed => is_closed,
                             Waited::Canceled => can_be_canceled && is_canceled,
-                            Waited::TimedOut => !is_there && !is_closed && !(can_be_canceled && is_canceled),
+                            Waited::TimedOut => !(is_there || is_closed || can_be_canceled && is_canceled),
                         };
                         assert!(is_right, "{act:?}: {answer:?} after step {at}");
                         assert!(!before || matches!(act, Act::Cancel) || subject.times()[0] >= 1, "the task is asleep, {at}");
