@@ -18,15 +18,13 @@ pub(super) struct Inner {
     pub(super) tasks: Tasks,
 }
 
-/// What somebody waits for.
+/// What somebody waits for, and its interest: the states whose coming ends the wait, or makes it look again.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Want {
-    /// One of these states, one bit a state.
-    States(u32),
-    /// Another epoch than this one, which a transition to any of these states brings.
+    /// One of the first ones, one bit a state. Who waits for none waits for the end, which finds those alone who have an interest.
+    States(u32, u32),
+    /// Another epoch than this one.
     Change(u64, u32),
-    /// Nothing but the end, which finds those who have an interest: a transition to any of these states makes them look.
-    Closing(u32),
 }
 
 /// How a wait ends.
@@ -40,19 +38,18 @@ pub(super) enum End {
 }
 
 impl Want {
-    /// The states whose coming ends the wait or makes it look again: its interest, which is never none.
+    /// Its interest, which is never none.
     pub(super) const fn states(self) -> u32 {
         match self {
-            Self::States(states) | Self::Change(_, states) | Self::Closing(states) => states,
+            Self::States(_, interest) | Self::Change(_, interest) => interest,
         }
     }
 
     pub(super) const fn end(self, word: Word) -> Option<End> {
         let is_reached = match self {
             _ if word.is_closed() => return Some(End::Closed),
-            Self::States(states) => states & 1 << word.state() != 0,
+            Self::States(states, _) => states & 1 << word.state() != 0,
             Self::Change(epoch, _) => word.epoch() != epoch,
-            Self::Closing(_) => false,
         };
         if is_reached { Some(End::Reached(word)) } else { None }
     }

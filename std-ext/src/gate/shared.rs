@@ -221,10 +221,8 @@ impl<S: States> Gate<S> {
 
     #[inline]
     pub(super) fn wanted(states: StateSet<S>) -> Want {
-        match Self::codes(states) {
-            0 => Want::Closing(Self::COMING),
-            states => Want::States(states),
-        }
+        let states = Self::codes(states);
+        Want::States(states, if states == 0 { Self::COMING } else { states })
     }
 
     #[inline]
