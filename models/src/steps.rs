@@ -34,6 +34,13 @@
 //! | [`gate::s3_taken_bit`] | a transition to another state takes the bit of a waiter away | loom, rmw, shuttle |
 //! | [`gate::s4_sticky_bit`] | a change and back is no change | loom, rmw, shuttle |
 //! | [`gate::s5_epoch`] | nothing | |
+//! | [`gate_std::s1_kept_interest`] | somebody is looked for who has gone | loom, rmw, shuttle |
+//! | [`gate_std::s2_cleared_too_widely`] | a transition to another state takes the interest of a waiter away | loom, rmw, shuttle |
+//! | [`gate_std::s3_unpublished`] | who sleeps is not looked for | loom, rmw, shuttle |
+//! | [`gate_std::s4_wake_first`] | who is woken finds nothing new, and sleeps again | loom, rmw, shuttle |
+//! | [`gate_std::s5_freed_while_taken`] | a slot has two owners | loom, rmw, shuttle |
+//! | [`gate_std::s6_no_second_look`] | a task sleeps beside the state that it waits for | loom, rmw, shuttle |
+//! | [`gate_std::s7_all_rules`] | nothing | |
 //! | [`segmented_log::s1_count_only`] | a segment is counted after it is freed | loom, rmw, shuttle |
 //! | [`segmented_log::s2_count_from_zero`] | a segment is freed under a user that has come late | loom, rmw, shuttle |
 //! | [`segmented_log::s3_guard_and_count`] | nothing | |
@@ -65,4 +72,5 @@ pub mod cancel;
 pub mod counter;
 pub mod free_list;
 pub mod gate;
+pub mod gate_std;
 pub mod segmented_log;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use jeton::{
-    cancel::CancelSource,
+    cancel::{CancelSource, CancelToken},
     gate::{CommitError, Gate, StateSet, TransitionError, Waited, states},
 };
 
@@ -101,6 +101,59 @@ fn a_cancel_releases_who_waits_before_and_after_it_sleeps() {
             assert!(source.cancel());
             assert_eq!(waits.join().expect("no panic"), Waited::Canceled);
         });
+    }
+}
+
+/// Before it sleeps, and while it does.
+#[test]
+fn a_token_that_nobody_can_cancel_any_more_ends_no_wait() {
+    let gate = running();
+    for pause in [0, 20] {
+        let source = CancelSource::new();
+        for token in [source.token(), CancelToken::uncancelable()] {
+            let soon = Some(Instant::now() + Duration::from_millis(pause));
+            assert_eq!(gate.wait_for(Queue::Waiting, soon, Some(&token)), Waited::TimedOut);
+        }
+        let token = source.token();
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| gate.wait_change(gate.snapshot().epoch, Some(Instant::now() + LONG), Some(&token)));
+            thread::sleep(Duration::from_millis(pause));
+            drop(source);
+            thread::sleep(Duration::from_millis(20));
+            flip(&gate);
+            assert!(matches!(waits.join().expect("no panic"), Waited::Reached(_)));
+        });
+        assert_eq!(gate.wait_for(Queue::Waiting, Some(Instant::now()), Some(&token)), Waited::TimedOut);
+    }
+}
+
+#[test]
+fn a_token_that_is_canceled_already_ends_what_would_sleep_and_nothing_else() {
+    let gate = running();
+    let token = CancelToken::already_canceled();
+    for deadline in [None, Some(Instant::now()), Some(Instant::now() + LONG)] {
+        assert_eq!(gate.wait_for(Queue::Waiting, deadline, Some(&token)), Waited::Canceled);
+        assert!(matches!(gate.wait_for(Queue::Running, deadline, Some(&token)), Waited::Reached(_)));
+    }
+    gate.close();
+    assert_eq!(gate.wait_for(Queue::Waiting, None, Some(&token)), Waited::Closed);
+}
+
+/// Of any length, also one that no clock of the system can tell.
+#[test]
+fn a_deadline_beyond_all_times_is_none() {
+    let gate = running();
+    let far = (0..64).rev().find_map(|shift| Instant::now().checked_add(Duration::from_secs(1 << shift))).expect("one of them");
+    for token in [None, Some(CancelToken::uncancelable())] {
+        let (before, epoch) = (Instant::now(), gate.snapshot().epoch);
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| gate.wait_change(epoch, Some(far), token.as_ref()));
+            thread::sleep(Duration::from_millis(20));
+            assert!(!waits.is_finished());
+            flip(&gate);
+            assert!(matches!(waits.join().expect("no panic"), Waited::Reached(_)));
+        });
+        assert!(before.elapsed() < LONG);
     }
 }
 

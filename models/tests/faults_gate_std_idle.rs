@@ -247,8 +247,12 @@ fn traced() {
         assert_eq!(waits.join().expect("no panic"), Waited::Canceled);
     });
     assert!(Box::pin(gate.reached(Mode::Idle)).as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    // They have waited for the state that comes next: that transition takes their interest with it, and wakes in vain.
+    // Threads that wait for any change, and for the end alone.
+    assert_eq!(gate.wait_change(gate.snapshot().epoch, soon(), None), Waited::TimedOut);
+    assert_eq!(gate.wait_for(StateSet::none(), soon(), None), Waited::TimedOut);
+    // Whatever state they have waited for: when it comes the transition takes their interest with it, and wakes in vain.
     gate.try_transition(Mode::Running, Mode::Idle).expect("an edge");
+    laps(&gate, 2);
     mark("begin");
     laps(&gate, 1000);
     mark("end");

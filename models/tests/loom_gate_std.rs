@@ -196,6 +196,20 @@ fn a_cancel_beside_a_transition_ends_the_wait_one_way_or_the_other() {
 }
 
 #[test]
+fn a_state_that_came_before_the_cancel_ends_the_wait() {
+    explore(two(310, 330, 70_000), || {
+        let (gate, source) = (gate(), cancel::CancelSource::new());
+        let (setter, token) = (gate.clone(), source.token());
+        let other = beside(move || {
+            go(&setter, Mode::Zero, Mode::One);
+            source.cancel()
+        });
+        assert_eq!(state(gate.wait_for(Mode::One, None, Some(&token))), Some(Mode::One));
+        other();
+    });
+}
+
+#[test]
 fn a_cancel_ends_a_wait_for_what_never_comes() {
     explore(two(250, 200, 70_000), || {
         let (gate, source) = (gate(), cancel::CancelSource::new());

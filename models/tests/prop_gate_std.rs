@@ -26,6 +26,8 @@ enum Act {
     Go(usize, usize),
     /// Along some edge from where it is, if there is one.
     GoOn(usize),
+    /// A guarded transition, which ends well or is dropped.
+    Begin(bool),
     Look,
     ChangedSince(usize),
     Close,
@@ -42,6 +44,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         2 => (0..4usize, 0..4usize).prop_map(|(from, to)| Act::Go(from, to)),
         8 => any().prop_map(Act::GoOn),
+        3 => (0..2).prop_map(|commits| Act::Begin(commits == 0)),
         1 => Just(Act::Look),
         2 => any().prop_map(Act::ChangedSince),
         1 => (0..8).prop_map(|close| if close == 0 { Act::Close } else { Act::Look }),
@@ -146,11 +149,32 @@ impl<'g> Twins<'g> {
         let found = self.gate.try_transition(from, to);
         assert_eq!(Answer::Gone(found.map(|epoch| epoch.get() as u32)), self.spec.call(Call::Go(from, to)));
         if let Ok(epoch) = found {
-            self.epochs.push(epoch);
-            for task in &mut self.tasks {
-                task.expect_wake(task.want.wakes(to));
-            }
+            self.went(epoch, to);
         }
+    }
+
+    fn went(&mut self, epoch: Epoch, to: Mode) {
+        self.epochs.push(epoch);
+        for task in &mut self.tasks {
+            task.expect_wake(task.want.wakes(to));
+        }
+    }
+
+    fn begin(&mut self, commits: bool) {
+        let begun = self.gate.begin::<{ Mode::Idle as u8 }, { Mode::Running as u8 }>(None);
+        let went = begun.as_ref().map(|begun| begun.epoch().get() as u32).map_err(|error| *error);
+        assert_eq!(Answer::Gone(went), self.spec.call(Call::Go(Mode::Idle, Mode::Running)));
+        let Ok(begun) = begun else { return };
+        self.went(begun.epoch(), Mode::Running);
+        let to = if commits { Mode::Idle } else { Mode::Ending };
+        let end = if commits {
+            begun.commit::<{ Mode::Idle as u8 }>().expect("nobody else moves it")
+        } else {
+            drop(begun);
+            self.gate.snapshot().epoch
+        };
+        assert_eq!(Answer::Gone(Ok(end.get() as u32)), self.spec.call(Call::Go(Mode::Running, to)));
+        self.went(end, to);
     }
 
     fn close(&mut self) {
@@ -203,6 +227,7 @@ impl<'g> Twins<'g> {
         match act {
             Act::Go(from, to) => self.go(MODES[from], MODES[to]),
             Act::GoOn(to) => self.go(self.spec.state, MODES[to % 4]),
+            Act::Begin(commits) => self.begin(commits),
             Act::ChangedSince(at) => {
                 let (at, epoch) = self.epoch(at);
                 let changes = self.gate.changed_since(epoch).0 as u32;

@@ -65,14 +65,19 @@
 //!
 //! | closed | interest | what can come next |
 //! |---|---|---|
-//! | 0 | none; *crowd*, *threads* and *tasks* are 0 too, or left by an epoch that has gone round | a transition, one addition; a waiter; closing |
+//! | 0 | none, and *crowd*, *threads* and *tasks* are 0; or one of nobody's, which an epoch that has gone round has left | a transition, one addition; a waiter; closing |
 //! | 0 | states that somebody has waited for since they last came | a transition, which takes its state's bit and wakes; a waiter; closing, which takes all |
 //! | 1 | none | nothing |
 //!
-//! A transition that leaves no interest clears *crowd*, *threads* and *tasks*. *Crowd* says that a thread has found its interest there already, so that there may
-//! be many: then the transition wakes one, and each that is woken wakes four before it does anything else. That is the *cascade*, a bit and the state
-//! that it is for; it ends when somebody finds less than four to wake. There is one at a time: a transition beside it wakes all of its own at once. Who gives up leaves its interest: that costs the next transition to each such state
-//! one call of the system, or one look at the slots, and then nothing more. A task's slot:
+//! A transition that leaves no interest clears *crowd*, *threads* and *tasks*. Who gives up leaves its interest: that costs the next transition to each such state
+//! one call of the system, or one look at the slots, and then nothing more. Who waits for any change has an interest in the states that edges lead
+//! to, and in no other one: it would stay for ever.
+//!
+//! *Crowd* says that a thread has found its interest there already, so that there may be many. Then the transition wakes one of them, and each that is
+//! woken wakes four others before it does anything else. That is the *cascade*: a bit, and the state that it is for. It ends when somebody finds less than
+//! four to wake. There is one at a time: a transition beside it wakes all of its own at once.
+//!
+//! A task's slot:
 //!
 //! ```text
 //! held -> armed                    by the owner, who puts its waker and its states in before
@@ -89,7 +94,7 @@
 //! * **W1** The state changes along declared edges only, by one compare-and-swap that makes the epoch one more. A closed word does not change any more.
 //!   So whatever ends a wait changes the low half, and nothing else does.
 //! * **W2** A waiter's interest is published by a compare-and-swap from a word that it has found wanting. A transition takes the interest in its state, and
-//!   nobody else does; it wakes all who have that interest, threads by the system, tasks by their slots.
+//!   nobody else does but closing, which takes all; it wakes all who have that interest, threads by the system, tasks by their slots.
 //! * **W3** A thread sleeps only while the low half is that of the word that it has published in. If the transition came before, the system
 //!   does not put it to sleep; if not, W2.
 //! * **W4** A slot is armed before its task publishes, which writes the word also if nothing in it changes. A transition looks at the slots after its
@@ -99,7 +104,8 @@
 //! * **T1** A block that is linked does not move, and goes with the gate.
 //! * **T2** A slot belongs to the one who has set its bit in *used*, until the bit is cleared. The waker in it belongs to that owner while the slot is held, to
 //!   whoever has moved it on from *armed* after that. Who moves it to *left* has given the slot to the one who has *taken* it.
-//! * **T3** Wakers are cloned, woken and dropped while no slot is taken and nothing is locked. The panic of one does not keep the others from being woken.
+//! * **T3** Wakers are cloned, woken and dropped while no slot is taken and nothing is locked. The panic of one does not keep the others from being woken,
+//!   nor those in forgotten futures from being dropped with the gate.
 //! * **G4** A [`Transition`] ends only the epoch that it has begun: what others have done since is not undone.
 //!
 //! # 6. Orderings
@@ -156,7 +162,8 @@
 //! | drop of a future | lock-free | – |
 //! | `wait_for`, `wait_change` | blocking | the load that ends it |
 //!
-//! Without a futex, waking and going to sleep take the lock of a queue.
+//! Who is suspended between its transition and the wake keeps only those waiting whom it is about to wake, but these until it goes on, whatever comes
+//! meanwhile. Without a futex, waking and going to sleep take the lock of a queue.
 //!
 //! # 8. Cost
 //!
@@ -183,7 +190,8 @@
 //!   state, and the cascade was never out of sleepers. That is what the second half of W5 is for.
 //! * One woken thread that the system does not run keeps those asleep that it should wake. A call that wakes all does not have that, but the thread that
 //!   makes it loses its processor to those it has woken, and is back after the last of them (`cargo rivals gate`: set-650).
-//! * A state that has come counts before a deadline or a cancel that has come too; a closed gate counts before all.
+//! * A state that has come counts before a deadline or a cancel that has come too; a closed gate counts before all. For that, who is about to give up
+//!   looks once more: state and cancel may both have come since the last look, and in that order.
 //!
 //! # 10. References
 //!

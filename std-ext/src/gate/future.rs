@@ -11,7 +11,7 @@ use jeton_core::gate::{StateSet, States};
 
 use super::{
     changes::{Epoch, Moment},
-    inner::{End, Inner, Want},
+    inner::{End, Inner},
     shared::Gate,
     waiting::Waiting,
 };
@@ -71,12 +71,12 @@ future! {
 
 impl<'g, S: States> Reached<'g, S> {
     pub(super) fn new(inner: &'g Inner, states: StateSet<S>) -> Self {
-        Self { waiting: Waiting::new(inner, Want::States(Gate::codes(states))), states: PhantomData }
+        Self { waiting: Waiting::new(inner, Gate::wanted(states)), states: PhantomData }
     }
 }
 
 impl<'g, S: States> Changed<'g, S> {
     pub(super) fn new(inner: &'g Inner, epoch: Epoch) -> Self {
-        Self { waiting: Waiting::new(inner, Want::Change(epoch.0)), states: PhantomData }
+        Self { waiting: Waiting::new(inner, Gate::<S>::change(epoch)), states: PhantomData }
     }
 }

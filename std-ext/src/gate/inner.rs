@@ -24,13 +24,13 @@ pub(super) struct Inner {
     pub(super) tasks: Tasks,
 }
 
-/// What somebody waits for.
+/// What somebody waits for, and its interest: the states whose coming ends the wait, or makes it look again.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Want {
-    /// One of these states, one bit a state.
-    States(u32),
+    /// One of the first ones, one bit a state. Who waits for none waits for the end, which finds those alone who have an interest.
+    States(u32, u32),
     /// Another epoch than this one.
-    Change(u64),
+    Change(u64, u32),
 }
 
 /// How a wait ends.
@@ -44,20 +44,18 @@ pub(super) enum End {
 }
 
 impl Want {
-    /// The states whose coming ends the wait or makes it look again. A transition to any state is a change. Who waits for no state waits
-    /// for the end, and is found by it only if it has an interest: each state makes it look.
+    /// Its interest, which is never none.
     pub(super) const fn states(self) -> u32 {
         match self {
-            Self::States(0) | Self::Change(_) => 0xFFFF,
-            Self::States(states) => states & 0xFFFF,
+            Self::States(_, interest) | Self::Change(_, interest) => interest,
         }
     }
 
     pub(super) const fn end(self, word: Word) -> Option<End> {
         let is_reached = match self {
             _ if word.is_closed() => return Some(End::Closed),
-            Self::States(states) => states & 1 << word.state() != 0,
-            Self::Change(epoch) => word.epoch() != epoch,
+            Self::States(states, _) => states & 1 << word.state() != 0,
+            Self::Change(epoch, _) => word.epoch() != epoch,
         };
         if is_reached { Some(End::Reached(word)) } else { None }
     }
@@ -84,6 +82,14 @@ impl Inner {
     /// found.
     #[inline]
     pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Word, Word> {
+        let (replaced, new) = self.exchange(from, to, is_right)?;
+        self.tell(replaced, to);
+        Ok(new)
+    }
+
+    /// The first half of that: the word replaced, whose waiters are still to be told, and the new one.
+    #[inline]
+    pub(super) fn exchange(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<(Word, Word), Word> {
         let mut seen = Word(self.word.load(ord!("gate-std-2", Acquire)));
         loop {
             if !(seen.is_in(from) && is_right(seen)) {
@@ -91,14 +97,17 @@ impl Inner {
             }
             let new = seen.moved(from, to);
             match self.word.compare_exchange_weak(seen.0, new.0, ord!("gate-std-3", AcqRel), ord!("gate-std-4", Acquire)) {
-                Ok(_) => {
-                    if seen.is_awaited(to) {
-                        self.wake_waiters(seen, to);
-                    }
-                    return Ok(new);
-                }
+                Ok(_) => return Ok((seen, new)),
                 Err(found) => seen = Word(found),
             }
+        }
+    }
+
+    /// The second half: wakes those who wait for that state in the word replaced.
+    #[inline]
+    pub(super) fn tell(&self, replaced: Word, to: u8) {
+        if replaced.is_awaited(to) {
+            self.wake_waiters(replaced, to);
         }
     }
 
@@ -181,6 +190,12 @@ impl Inner {
         }
     }
 
+    /// How a wait ends that its deadline or its token ends: what has come before that counts.
+    #[cold]
+    pub(super) fn given_up(&self, want: Want, end: End) -> End {
+        want.end(self.look()).unwrap_or(end)
+    }
+
     fn sleep(&self, want: Want, deadline: Option<Instant>) -> End {
         let mut seen = self.look();
         loop {
@@ -188,7 +203,7 @@ impl Inner {
                 return end;
             }
             if is_late(deadline) {
-                return End::TimedOut;
+                return self.given_up(want, End::TimedOut);
             }
             // Nobody begins to sleep who would be woken by a cascade that has gone by, and go on with it, and sleep again, and so on.
             let ended = self.go_on_with_cascade(seen, want.states(), ALL);
@@ -227,7 +242,7 @@ mod tests {
                     let deadline = (number % 3 == 0).then(|| Instant::now() + Duration::from_micros(100 * round));
                     scope.spawn(move || {
                         sender.send(()).expect("the test listens");
-                        let end = inner.wait(Want::States(0b10), deadline, None);
+                        let end = inner.wait(Want::States(0b10, 0b10), deadline, None);
                         assert!(matches!(end, End::Reached(_)) || deadline.is_some());
                     });
                 }
@@ -236,7 +251,7 @@ mod tests {
                 inner.go_if(0, 1, |_| true).expect("it is there");
             });
             let word = inner.look();
-            assert_eq!((word.cascade(), word.has_threads(), word.is_awaited(1)), (None, false, false));
+            assert!(!word.has_waiters(), "{word:?}");
             inner.go_if(1, 0, |_| true).expect("it is there");
         }
     }

@@ -67,10 +67,10 @@ pub(super) fn wait(inner: &Inner, want: Want, deadline: Option<Instant>, token: 
         }
         // A token that is dismissed is never canceled: then the gate alone ends the wait.
         if let Poll::Ready(Ok(_)) = Pin::new(&mut canceled).poll(&mut context) {
-            return End::Canceled;
+            return inner.given_up(want, End::Canceled);
         }
         if is_late(deadline) {
-            return End::TimedOut;
+            return inner.given_up(want, End::TimedOut);
         }
         parker.park(deadline);
     }

@@ -4,7 +4,7 @@ use std::{fmt, marker::PhantomData};
 
 use jeton_core::{
     const_fn,
-    gate::{StateSet, States, TransitionError},
+    gate::{MOST_STATES, StateSet, States, TransitionError},
 };
 
 use super::{
@@ -58,6 +58,9 @@ impl<S: States> Gate<S> {
     /// # Errors
     /// If there is no such edge, or the gate is in another state or closed. Nothing has changed then.
     ///
+    /// # Panics
+    /// If a waker does, once all are woken: the transition is made then.
+    ///
     /// # Ordering
     /// AcqRel: who sees the new state sees what was done before this.
     #[inline]
@@ -88,11 +91,14 @@ impl<S: States> Gate<S> {
     /// The same, if the word is also what the caller says.
     #[inline]
     pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
-        match self.inner.go_if(Self::code(from), Self::code(to), is_right) {
-            Ok(word) => Ok(Epoch(word.epoch())),
-            Err(found) if found.is_closed() => Err(TransitionError::Closed),
-            Err(found) => Err(TransitionError::Other(Self::moment(found).state)),
-        }
+        let word = self.inner.go_if(Self::code(from), Self::code(to), is_right).map_err(Self::refused)?;
+        Ok(Epoch(word.epoch()))
+    }
+
+    /// Why there is no transition from the word found.
+    #[inline]
+    fn refused(found: Word) -> TransitionError<S> {
+        if found.is_closed() { TransitionError::Closed } else { TransitionError::Other(Self::moment(found).state) }
     }
 
     /// Goes to the state `TO`, to go on from there by [`Transition::commit`], or along the abort edge of `TO` if that does not come before
@@ -100,6 +106,9 @@ impl<S: States> Gate<S> {
     ///
     /// # Errors
     /// If the gate is not in `FROM`, or closed. An edge that is not there does not compile.
+    ///
+    /// # Panics
+    /// If a waker does, once all are woken; the abort edge is taken then.
     ///
     /// # Examples
     /// ```
@@ -134,7 +143,12 @@ impl<S: States> Gate<S> {
         &self,
         deadline: Option<Instant>,
     ) -> Result<Transition<'_, S, TO>, TransitionError<S>> {
-        Ok(Transition::new(self, self.transition::<FROM, TO>()?, deadline))
+        const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
+        let (replaced, word) = self.inner.exchange(Self::code(FROM), Self::code(TO), |_| true).map_err(Self::refused)?;
+        // Before anybody is woken: if a waker panics there is somebody who takes the abort edge.
+        let begun = Transition::new(self, Epoch(word.epoch()), deadline);
+        self.inner.tell(replaced, Self::code(TO));
+        Ok(begun)
     }
 
     /// How many transitions there have been since then: none is missed, whatever the state is now.
@@ -144,6 +158,9 @@ impl<S: States> Gate<S> {
     }
 
     /// Closes the gate for good: [`check`](Self::check) fails, no transition is possible, and all who wait are woken. Whether this call has.
+    ///
+    /// # Panics
+    /// If a waker does, once all are woken.
     pub fn close(&self) -> bool {
         self.inner.close()
     }
@@ -151,17 +168,21 @@ impl<S: States> Gate<S> {
     /// Blocks until the gate is in one of `states`, until `deadline`, or until `token` is canceled.
     ///
     /// It looks at the gate whenever a transition to one of them comes; a state that has gone again by then is not seen. See
-    /// [`wait_change`](Self::wait_change), which misses none.
+    /// [`wait_change`](Self::wait_change), which misses none. For no state, it waits for the end of the gate. What has come counts before a
+    /// deadline or a cancel that has come too.
+    ///
+    /// # Ordering
+    /// Acquire: what was done before the transition that ends the wait is visible.
     pub fn wait_for(&self, states: impl Into<StateSet<S>>, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::States(Self::codes(states.into())), deadline, token))
+        Self::waited(self.inner.wait(Self::wanted(states.into()), deadline, token))
     }
 
     /// Blocks until the epoch is another one than `epoch`, until `deadline`, or until `token` is canceled.
     pub fn wait_change(&self, epoch: Epoch, deadline: Option<Instant>, token: Option<&CancelToken>) -> Waited<S> {
-        Self::waited(self.inner.wait(Want::Change(epoch.0), deadline, token))
+        Self::waited(self.inner.wait(Self::change(epoch), deadline, token))
     }
 
-    /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind.
+    /// Waits until the gate is in one of `states`, as a future. Dropped, it leaves nothing behind; forgotten, it keeps a slot until the gate goes.
     #[inline]
     pub fn reached(&self, states: impl Into<StateSet<S>>) -> Reached<'_, S> {
         Reached::new(&self.inner, states.into())
@@ -184,9 +205,34 @@ impl<S: States> Gate<S> {
         number ^ const { S::TABLE.open() }
     }
 
+    /// The states that an edge leads to, as the word has them, a bit for each. An interest in another one would stay for ever.
+    const COMING: u32 = {
+        let (mut states, mut edge) = (0, 0);
+        while edge < MOST_STATES * MOST_STATES {
+            let (from, to) = ((edge / MOST_STATES) as u8, (edge % MOST_STATES) as u8);
+            if S::TABLE.has_edge(from, to) {
+                states |= 1 << Self::code(to);
+            }
+            edge += 1;
+        }
+        // Without edges there is an end still, which looks for who has an interest.
+        if states == 0 { 1 } else { states }
+    };
+
+    #[inline]
+    pub(super) fn wanted(states: StateSet<S>) -> Want {
+        let states = Self::codes(states);
+        Want::States(states, if states == 0 { Self::COMING } else { states })
+    }
+
+    #[inline]
+    pub(super) const fn change(since: Epoch) -> Want {
+        Want::Change(since.0, Self::COMING)
+    }
+
     /// The states as the word has them, a bit for each.
     #[inline]
-    pub(super) fn codes(states: StateSet<S>) -> u32 {
+    fn codes(states: StateSet<S>) -> u32 {
         let mut bits = states.bits();
         // Each digit of the open state's number that is set exchanges neighbours at that distance.
         for (digit, lower) in [0x5555, 0x3333, 0x0F0F, 0x00FF].into_iter().enumerate() {
@@ -218,5 +264,46 @@ impl<S: States + fmt::Debug> fmt::Debug for Gate<S> {
         let word = self.inner.look();
         let Moment { state, epoch } = Self::moment(word);
         f.debug_struct("Gate").field("state", &state).field("epoch", &epoch).field("closed", &word.is_closed()).finish()
+    }
+}
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use std::{
+        pin::Pin,
+        task::{Context, Waker},
+    };
+
+    use jeton_core::gate::states;
+
+    use super::*;
+
+    states! {
+        /// The first state does not come again.
+        enum Way: open Open {
+            New -> [Open], abort Shut;
+            Open -> [Shut], abort Shut;
+            Shut -> [Open], abort Open;
+        }
+    }
+
+    /// Otherwise each transition would look for somebody for ever.
+    #[test]
+    fn whoever_has_waited_for_any_state_or_none_leaves_no_interest_once_each_has_come() {
+        let gate = Gate::<Way>::new();
+        for wants_change in [true, false] {
+            let epoch = gate.snapshot().epoch;
+            let mut context = Context::from_waker(Waker::noop());
+            let is_pending = if wants_change {
+                Pin::new(&mut gate.changed(epoch)).poll(&mut context).is_pending()
+            } else {
+                Pin::new(&mut gate.reached(StateSet::none())).poll(&mut context).is_pending()
+            };
+            assert!(is_pending && gate.inner.look().has_tasks());
+            let first = if wants_change { Way::New } else { Way::Open };
+            let road = [(first, Way::Shut), (Way::Shut, Way::Open)];
+            road.into_iter().for_each(|(from, to)| assert!(gate.try_transition(from, to).is_ok()));
+            assert!(!gate.inner.look().has_waiters(), "{:?}", gate.inner.look());
+        }
     }
 }

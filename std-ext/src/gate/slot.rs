@@ -111,6 +111,12 @@ impl Slot {
         }
     }
 
+    /// What is in it when the gate goes.
+    pub(super) fn last_waker(&mut self) -> Option<Waker> {
+        // SAFETY: nobody else has the slot.
+        unsafe { self.take_out() }
+    }
+
     /// # Safety
     /// The waker belongs to the caller (T2).
     unsafe fn take_out(&self) -> Option<Waker> {

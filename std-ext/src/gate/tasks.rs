@@ -149,12 +149,19 @@ impl Tasks {
 
 impl Drop for Tasks {
     fn drop(&mut self) {
+        let mut panics = Panics::default();
         let mut next = self.first.load(ord!("gate-std-30", Relaxed));
         while !next.is_null() {
-            // SAFETY: nobody else has the gate any more, and each block was boxed and is linked once. Wakers of forgotten futures go with it.
-            let block = unsafe { Box::from_raw(next) };
+            // SAFETY: nobody else has the gate any more, and each block was boxed and is linked once.
+            let mut block = unsafe { Box::from_raw(next) };
             next = block.next.load(ord!("gate-std-31", Relaxed));
+            // Wakers of forgotten futures.
+            block.slots.iter_mut().for_each(|slot| {
+                let mut waker = slot.last_waker();
+                panics.keep(|| drop(waker.take()));
+            });
         }
+        panics.resume();
     }
 }
 

@@ -55,6 +55,9 @@ impl<'g, S: States, const AT: u8> Transition<'g, S, AT> {
     /// [`CommitError::Late`], if the deadline has passed; the abort edge was taken then, unless somebody else has moved the gate on.
     /// [`CommitError::Refused`], if somebody else has moved it on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
     ///
+    /// # Panics
+    /// If a waker does, once all are woken: the transition is made then.
+    ///
     /// ```compile_fail,E0080
     /// # use jeton::gate::{Gate, states};
     /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }

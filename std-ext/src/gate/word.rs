@@ -139,6 +139,12 @@ impl Word {
         self.0 & Self::TASKS != 0
     }
 
+    /// Whether anything is left of who waits, or has waited.
+    #[cfg(test)]
+    pub(super) const fn has_waiters(self) -> bool {
+        self.0 & (Self::INTEREST | Self::CASCADE | Self::CROWD | Self::THREADS | Self::TASKS) != 0
+    }
+
     const fn interest(states: u32) -> u64 {
         (states as u64) << Self::INTEREST_SHIFT & Self::INTEREST
     }

@@ -1,17 +1,15 @@
 //! A cancel of a node with all below it: first everything is marked, then everybody is told.
 
 use super::{
-    Tree,
-    place::{Ending, Place},
-};
-use crate::{
-    cancel::{
+    super::{
         inner::{EntrySlot, Inner, Notify},
         status::Reason,
         word::Word,
     },
-    ord,
+    Tree,
+    place::{Ending, Place},
 };
+use crate::ord;
 
 impl<const NODES: usize, const SLOTS: usize> Tree<NODES, SLOTS> {
     pub(super) fn cancel(&self, root: usize, reason: Reason) -> bool {

@@ -1,11 +1,13 @@
 //! A node's place in the arena, and how it becomes free.
 
-use super::Tree;
-use crate::{
-    cancel::{
+use super::{
+    super::{
         inner::{EntrySlot, Inner},
         word::Word,
     },
+    Tree,
+};
+use crate::{
     ord,
     sync::{AtomicU32, OwnerU32},
 };
