@@ -22,7 +22,7 @@ fn waits(gate: &Gate, states: [Mode; 2]) -> Box<dyn FnOnce() -> Waited<Mode>> {
 
 #[test]
 fn all_of_a_crowd_are_woken_and_see_what_came_before() {
-    explore(three(1, 1, 1), || {
+    explore(three(270, 1590, 20_000), || {
         let (gate, probe) = (gate(), Probe::new());
         let others = [(), ()].map(|()| {
             let (gate, probe) = (gate.clone(), probe.clone());
@@ -40,7 +40,7 @@ fn all_of_a_crowd_are_woken_and_see_what_came_before() {
 
 #[test]
 fn a_crowd_is_woken_also_if_its_state_has_gone_and_comes_again() {
-    explore(three(1, 1, 1), || {
+    explore(three(2400, 5890, 20_000), || {
         let gate = gate();
         let others = [waits(&gate, [Mode::One; 2]), waits(&gate, [Mode::One; 2])];
         go(&gate, Mode::Zero, Mode::One);
@@ -52,7 +52,7 @@ fn a_crowd_is_woken_also_if_its_state_has_gone_and_comes_again() {
 
 #[test]
 fn who_is_woken_first_makes_no_difference() {
-    explore(three(1, 1, 1), || {
+    explore(three(1670, 5520, 20_000), || {
         let gate = gate();
         wait_word::newest_first();
         let others = [waits(&gate, [Mode::One; 2]), waits(&gate, [Mode::One, Mode::Two])];
@@ -65,7 +65,7 @@ fn who_is_woken_first_makes_no_difference() {
 
 #[test]
 fn a_second_crowd_beside_a_cascade_is_woken_and_sees_what_came_before() {
-    explore(three(1, 1, 1), || {
+    explore(three(1710, 7460, 20_000), || {
         let (gate, probe) = (gate(), Probe::new());
         let others = [(), ()].map(|()| {
             let (gate, probe) = (gate.clone(), probe.clone());
@@ -85,7 +85,7 @@ fn a_second_crowd_beside_a_cascade_is_woken_and_sees_what_came_before() {
 
 #[test]
 fn who_gives_up_in_a_crowd_leaves_nobody_asleep() {
-    explore(three(1, 1, 1), || {
+    explore(three(300, 1280, 20_000), || {
         let gate = gate();
         let hasty = gate.clone();
         let hasty = beside(move || hasty.wait_for(Mode::One, Some(DEADLINE), None));
@@ -99,7 +99,7 @@ fn who_gives_up_in_a_crowd_leaves_nobody_asleep() {
 
 #[test]
 fn a_close_beside_a_cascade_ends_every_wait() {
-    explore(three(1, 1, 1), || {
+    explore(three(1700, 6000, 20_000), || {
         let gate = gate();
         let others = [waits(&gate, [Mode::One; 2]), waits(&gate, [Mode::One; 2])];
         go(&gate, Mode::Zero, Mode::One);
@@ -112,23 +112,11 @@ fn a_close_beside_a_cascade_ends_every_wait() {
     });
 }
 
-#[test]
-fn who_of_three_is_woken_when_makes_no_difference() {
-    explore_bounded(1, Model { threads: 4, loom: 1, rmw: 1, shuttle: 1 }, || {
-        let gate = gate();
-        let others = [waits(&gate, [Mode::One; 2]), waits(&gate, [Mode::One; 2]), waits(&gate, [Mode::One; 2])];
-        go(&gate, Mode::Zero, Mode::One);
-        go(&gate, Mode::One, Mode::Zero);
-        go(&gate, Mode::Zero, Mode::One);
-        assert!(others.into_iter().all(|other| state(other()) == Some(Mode::One)));
-    });
-}
-
 /// The setter has found nobody asleep, and before it can say so, the crowd is awake, has ended the cascade itself, sleeps again, and is being
 /// woken by the next one.
 #[test]
 fn a_cascade_that_ends_does_not_end_the_next_one() {
-    explore_bounded(1, Model { threads: 4, loom: 1, rmw: 1, shuttle: 1 }, || {
+    explore_bounded(1, Model { threads: 4, loom: 150770, rmw: 4400, shuttle: 20_000 }, || {
         let gate = gate();
         let [first, second, third] = [(); 3].map(|()| gate.clone());
         let others = [
