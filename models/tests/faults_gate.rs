@@ -11,9 +11,9 @@ use std::{
 };
 
 use gate::{
-    ENDING, Ending, INIT, Init, Queue, RUNNING, Running, STARTUP, Startup, WAITING, Waiting, go_to, leak, poll, state, waker,
+    ENDING, Ending, INIT, Init, Queue, RUNNING, Running, STARTUP, Startup, WAITING, Waiting, bomb, go_to, leak, poll, state, waker,
 };
-use jeton_core::gate::{Gate, StateSet, TransitionError, WaitError};
+use jeton_core::gate::{Gate, MOST_STATES, StateSet, States, Table, TransitionError, WaitError};
 
 /// tarantool/queue, measured on #192 and later: of 100 fast changes to read-only and back, none was seen.
 #[test]
@@ -136,6 +136,28 @@ fn a_transition_that_is_given_up_takes_the_abort_edge_also_when_its_work_panics(
     assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Waiting, 6));
 }
 
+/// The same, when what panics is the waker of one who has waited for the step itself: nobody has the guard yet.
+#[test]
+fn a_transition_whose_beginning_panics_takes_the_abort_edge() {
+    let gate = leak::<2>();
+    let (woken, waker) = waker();
+    let (mut startup, mut waiting) = (gate.reached(Startup), gate.reached(Waiting));
+    assert!(poll(&mut startup, &bomb()).is_pending() && poll(&mut waiting, &waker).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| gate.begin::<INIT, STARTUP>().map(mem::forget))).is_err());
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Waiting, 2, 1));
+}
+
+/// A commit is made before anybody hears of it.
+#[test]
+fn a_commit_whose_waker_panics_is_made() {
+    let gate = leak::<1>();
+    let mut running = gate.reached(Running);
+    assert!(poll(&mut running, &bomb()).is_pending());
+    let begun = gate.begin::<INIT, STARTUP>().expect("it is in that state");
+    assert!(catch_unwind(AssertUnwindSafe(|| begun.commit::<RUNNING>())).is_err());
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Running, 2));
+}
+
 #[test]
 fn a_transition_that_is_forgotten_wedges_nobody() {
     let gate = leak::<1>();
@@ -169,4 +191,29 @@ fn a_transition_that_was_ended_by_others_does_nothing_more() {
     assert!(gate.close());
     assert_eq!(begun.commit::<RUNNING>(), Err(TransitionError::Closed));
     assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Startup, 2));
+}
+
+/// A number that is none of a state's, though its lower bits are: it would move a closed gate, or take away that somebody waits.
+#[test]
+fn a_state_beyond_the_sixteenth_has_no_edge() {
+    /// States as somebody declares them without `states!`, with a wrong number.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Wrong(u8);
+    impl States for Wrong {
+        const TABLE: Table = Table::new(0, &[(0b10, Some(1)), (0b01, Some(0))]);
+        const ALL: [Self; MOST_STATES] = [Self(0); MOST_STATES];
+        fn number(self) -> u8 {
+            self.0
+        }
+    }
+    let gate = Gate::<Wrong, 1>::new();
+    let (woken, waker) = waker();
+    let mut wait = gate.changed(gate.snapshot().epoch);
+    assert!(poll(&mut wait, &waker).is_pending());
+    for (from, to) in [(16, 1), (32, 1), (0, 17), (0, 33), (0, 65), (255, 1)] {
+        assert_eq!(gate.try_transition(Wrong(from), Wrong(to)), Err(TransitionError::NoEdge), "{from} {to}");
+        assert!(!Wrong::TABLE.has_edge(from, to));
+    }
+    assert_eq!((gate.snapshot().epoch.get(), woken.times()), (0, 0));
+    assert!(gate.try_transition(Wrong(0), Wrong(1)).is_ok() && woken.times() == 1);
 }

@@ -275,6 +275,43 @@ fn who_is_polled_without_a_wake_up_is_still_woken() {
     });
 }
 
+/// Who has a place keeps it, while its last waker is just being taken: polled by the same task, and by another one.
+fn keeps_its_place(handed_on: bool) {
+    let subject = subject::<1>();
+    let (mut woken, mut task) = waker();
+    let mut wait = subject.gate.reached(Running);
+    assert!(poll(&mut wait, &task).is_pending());
+    let other = beside(&subject, |subject| subject.go(Idle, Running));
+    if subject.gate.try_transition(Running, Ending).is_err() {
+        return other();
+    }
+    if handed_on {
+        (woken, task) = waker();
+    }
+    assert!(poll(&mut wait, &task).is_pending(), "refused");
+    if handed_on && woken.times() > 0 {
+        assert!(poll(&mut wait, &task).is_pending(), "refused");
+    }
+    other();
+    if woken.times() > 0 {
+        assert!(poll(&mut wait, &task).is_pending(), "refused");
+    }
+    let before = woken.times();
+    subject.go(Ending, Idle);
+    subject.go(Idle, Running);
+    assert_eq!(woken.times(), before + 1, "asleep for ever");
+}
+
+#[test]
+fn a_wait_keeps_its_place_while_its_waker_is_taken() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || keeps_its_place(false));
+}
+
+#[test]
+fn a_wait_keeps_its_place_while_the_waker_of_another_task_is_taken() {
+    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || keeps_its_place(true));
+}
+
 #[test]
 fn a_waiter_beside_the_closing_is_told() {
     explore(Model { threads: 2, loom: 7, rmw: 11, shuttle: 108 }, || {

@@ -18,7 +18,7 @@ mod step;
 mod docs {}
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     pin::Pin,
     sync::{
         Arc,
@@ -148,6 +148,41 @@ fn a_poll_can_come_at_every_step_of_transitions() {
             let steps = stands::<1>(before, road) + stands::<2>(before, road);
             assert!(steps >= 4, "{steps} steps");
         }
+    }
+}
+
+/// Who has a place keeps it. A handler takes the gate on while a transition has just taken the waiter's waker, and polls, thrice.
+#[test]
+fn a_wait_that_has_a_place_is_not_refused_at_any_step_of_a_transition() {
+    for task in [0, 1] {
+        let most = Cell::new(0);
+        let steps = at_every_step(
+            || (Subject::<1>::waiting(Running), Cell::new(0)),
+            |(subject, _)| subject.go(TO_RUNNING),
+            move |(subject, woken)| {
+                let moved = subject.gate.try_transition(Running, Ending).is_ok();
+                let before = subject.times()[task];
+                let answers = [(); 3].map(|()| subject.poll(task));
+                woken.set(subject.times()[task] - before);
+                (moved, answers)
+            },
+            |(subject, woken), (), (moved, answers), at| {
+                assert_eq!(answers, [Poll::Pending; 3], "after step {at}");
+                most.set(most.get().max(woken.get()));
+                if moved {
+                    if subject.times()[task] > 0 {
+                        assert!(subject.poll(task).is_pending());
+                    }
+                    let before = subject.times()[task];
+                    subject.go(&[(Ending, Idle), (Idle, Running)]);
+                    assert_eq!(subject.times()[task], before + 1, "asleep for ever after step {at}");
+                }
+                subject.ends_in(Running, at);
+            },
+        );
+        assert!(steps >= 4, "{steps} steps");
+        // A task that was handed the wait looks again until the interrupted transition goes on; the one that is woken by it does not.
+        assert_eq!(most.get(), [0, 3][task]);
     }
 }
 

@@ -88,7 +88,7 @@ impl<S: States, const N: usize> Gate<S, N> {
         if !S::TABLE.has_edge(from.number(), to.number()) {
             return Err(TransitionError::NoEdge);
         }
-        self.go(from.number(), to.number())
+        self.go_if(from.number(), to.number(), |_| true, |epoch| epoch)
     }
 
     /// The same along an edge that is known when this is compiled, from `FROM as u8` to `TO as u8`.
@@ -105,7 +105,7 @@ impl<S: States, const N: usize> Gate<S, N> {
     #[inline]
     pub fn transition<const FROM: u8, const TO: u8>(&self) -> Result<Epoch, TransitionError<S>> {
         const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
-        self.go(FROM, TO)
+        self.go_if(FROM, TO, |_| true, |epoch| epoch)
     }
 
     /// Goes to the state `TO`, to go on from there by [`Transition::commit`], or along the abort edge of `TO` if that guard is dropped.
@@ -135,7 +135,8 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// ```
     #[inline]
     pub fn begin<const FROM: u8, const TO: u8>(&self) -> Result<Transition<'_, S, N, TO>, TransitionError<S>> {
-        Ok(Transition::new(self, self.transition::<FROM, TO>()?))
+        const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
+        self.go_if(FROM, TO, |_| true, |epoch| Transition::new(self, epoch))
     }
 
     /// Closes the gate for good: `check` fails, there are no transitions any more, and all who wait are woken. Whether this call has.
@@ -178,21 +179,24 @@ impl<S: States, const N: usize> Gate<S, N> {
         Moment { state: state_of(word), epoch: Epoch(word.epoch()) }
     }
 
+    /// Goes from one state to another, if the word is also what the caller says. What `made` makes is there before anybody is woken: if a waker
+    /// panics, it is dropped.
     #[inline]
-    fn go(&self, from: u8, to: u8) -> Result<Epoch, TransitionError<S>> {
-        self.go_if(from, to, |_| true)
-    }
-
-    /// The same, if the word is also what the caller says.
-    #[inline]
-    pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
+    pub(super) fn go_if<R>(
+        &self,
+        from: u8,
+        to: u8,
+        is_right: impl Fn(Word) -> bool,
+        made: impl FnOnce(Epoch) -> R,
+    ) -> Result<R, TransitionError<S>> {
         let open = S::TABLE.open();
         match self.step(|word| (word.is_in(from, open) && is_right(word)).then(|| word.moved(from, to))) {
             Ok(before) => {
+                let made = made(Epoch(before.moved(from, to).epoch()));
                 if before.is_awaited() {
                     self.waiters.wake(to);
                 }
-                Ok(Epoch(before.moved(from, to).epoch()))
+                Ok(made)
             }
             Err(found) if found.is_closed() => Err(TransitionError::Closed),
             Err(found) => Err(TransitionError::Other(state_of(found))),

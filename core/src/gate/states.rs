@@ -80,11 +80,14 @@ impl Table {
         self.open
     }
 
-    /// Whether there is an edge.
+    /// Whether there is an edge; not from or to a number that is no state's.
     #[inline(always)]
     #[allow(clippy::indexing_slicing, reason = "the remainder is within the array")]
     pub const fn has_edge(&self, from: u8, to: u8) -> bool {
-        self.edges[from as usize % MOST_STATES] & 1 << (to as usize % MOST_STATES) != 0
+        // A number beyond the table has no bits in a word: what it would change there is not a state.
+        (from as usize) < MOST_STATES
+            && (to as usize) < MOST_STATES
+            && self.edges[from as usize % MOST_STATES] & 1 << (to as usize % MOST_STATES) != 0
     }
 
     /// Where the abort edge of a state leads to; to itself, if it is terminal.
@@ -284,6 +287,18 @@ mod tests {
         assert_eq!(edges, [[false, true, true], [true, false, false], [false; 3]]);
         assert_eq!([0, 1, 2].map(|state| table.abort(state)), [2, 0, 2]);
         assert_eq!((table.open(), Door::Locked.number(), Door::ALL[2], Door::ALL[15]), (1, 2, Door::Locked, Door::Shut));
+    }
+
+    #[test]
+    fn a_state_is_reached_on_the_longest_way() {
+        // From the first state to the last one, and then down one by one: each round of the search finds one more.
+        let mut down = [(0, None); MOST_STATES];
+        for (state, edges) in down.iter_mut().enumerate() {
+            let next = (state + MOST_STATES - 1) % MOST_STATES;
+            *edges = (1 << next, Some(next as u8));
+        }
+        let table = Table::new(15, &down);
+        assert!(table.has_edge(0, 15) && table.has_edge(1, 0) && !table.has_edge(1, 2) && table.abort(15) == 14);
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl<'g, S: States, const N: usize, const AT: u8> Transition<'g, S, N, AT> {
         const { assert!(S::TABLE.has_edge(AT, TO), "there is no such edge") };
         let (gate, epoch) = (self.gate, self.epoch);
         mem::forget(self);
-        gate.go_if(AT, TO, |word| word.epoch() == epoch.0)
+        gate.go_if(AT, TO, |word| word.epoch() == epoch.0, |epoch| epoch)
     }
 }
 
@@ -53,7 +53,7 @@ impl<S: States, const N: usize, const AT: u8> Drop for Transition<'_, S, N, AT> 
         let abort = S::TABLE.abort(AT);
         if abort != AT {
             // If somebody else has moved the gate on, there is nothing to abort.
-            _ = self.gate.go_if(AT, abort, |word| word.epoch() == self.epoch.0);
+            _ = self.gate.go_if(AT, abort, |word| word.epoch() == self.epoch.0, |_| ());
         }
     }
 }
