@@ -90,7 +90,8 @@ fn the_closing_wakes_everybody_once_with_an_error_and_is_for_ever() {
     assert_eq!(gate.try_transition(Init, Startup), Err(TransitionError::Closed));
     assert_eq!(gate.transition::<INIT, STARTUP>(), Err(TransitionError::Closed));
     assert_eq!(gate.begin::<INIT, STARTUP>().err(), Some(TransitionError::Closed));
-    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Init, 1, 2));
+    // It is no transition: whoever counts them is not told of one that never was.
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Init, 0, 2));
 }
 
 /// Whoever waits for no state waits for the end.
@@ -190,7 +191,7 @@ fn a_transition_that_was_ended_by_others_does_nothing_more() {
     let begun = gate.begin::<INIT, STARTUP>().expect("nobody else is here");
     assert!(gate.close());
     assert_eq!(begun.commit::<RUNNING>(), Err(TransitionError::Closed));
-    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Startup, 2));
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Startup, 1));
 }
 
 /// A number that is none of a state's, though its lower bits are: it would move a closed gate, or take away that somebody waits.
@@ -216,4 +217,29 @@ fn a_state_beyond_the_sixteenth_has_no_edge() {
     }
     assert_eq!((gate.snapshot().epoch.get(), woken.times()), (0, 0));
     assert!(gate.try_transition(Wrong(0), Wrong(1)).is_ok() && woken.times() == 1);
+}
+
+/// What does not compile says why: the same table, made when this runs.
+#[test]
+fn a_table_that_is_wrong_says_what_is_wrong_with_it() {
+    type Edges = [(u16, Option<u8>)];
+    let wrong: [(u8, &Edges, &str); 10] = [
+        (0, &[], "a gate has 1 to 16 states"),
+        (0, &[(1, Some(1)); MOST_STATES + 1], "a gate has 1 to 16 states"),
+        (2, &[(0b10, Some(1)), (0b01, Some(0))], "the open state is one of them"),
+        (0, &[(0b10, Some(0)), (0b01, Some(0))], "an abort edge leads to another state"),
+        (0, &[(0b10, Some(2)), (0b01, Some(0))], "an abort edge leads to another state"),
+        (0, &[(0b110, Some(1)), (0b01, Some(0))], "an edge leads to a state"),
+        (0, &[(0b10, Some(1)), (0b01, None)], "a state with an exit needs an abort edge"),
+        (0, &[(0b10, Some(1)), (0, Some(0))], "a state without an exit has no abort edge"),
+        (0, &[(0b10, Some(1)), (0b01, Some(0)), (0, None)], "every state is reached from the first one"),
+        (0, &[(0b10, Some(1)), (0b01, Some(0)), (0b01, Some(0))], "every state is reached from the first one"),
+    ];
+    for (open, edges, why) in wrong {
+        let panicked = catch_unwind(|| Table::new(open, edges)).expect_err(why);
+        assert_eq!(panicked.downcast_ref::<&str>(), Some(&why), "{edges:?}");
+    }
+    let right: [(u8, &Edges); 3] =
+        [(0, &[(0, None)]), (1, &[(0b10, Some(1)), (0, None)]), (0, &[(0b11, Some(1)), (0b01, Some(0))])];
+    assert_eq!(right.map(|(open, edges)| Table::new(open, edges).open()), [0, 1, 0]);
 }

@@ -282,6 +282,7 @@ fn keeps_its_place(handed_on: bool) {
     let mut wait = subject.gate.reached(Running);
     assert!(poll(&mut wait, &task).is_pending());
     let other = beside(&subject, |subject| subject.go(Idle, Running));
+    thread::yield_now();
     if subject.gate.try_transition(Running, Ending).is_err() {
         return other();
     }
@@ -304,12 +305,12 @@ fn keeps_its_place(handed_on: bool) {
 
 #[test]
 fn a_wait_keeps_its_place_while_its_waker_is_taken() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || keeps_its_place(false));
+    explore(Model { threads: 2, loom: 20, rmw: 62, shuttle: 2772 }, || keeps_its_place(false));
 }
 
 #[test]
 fn a_wait_keeps_its_place_while_the_waker_of_another_task_is_taken() {
-    explore(Model { threads: 2, loom: 1, rmw: 1, shuttle: 1 }, || keeps_its_place(true));
+    explore(Model { threads: 2, loom: 43, rmw: 110, shuttle: 14878 }, || keeps_its_place(true));
 }
 
 #[test]

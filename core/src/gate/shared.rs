@@ -70,7 +70,9 @@ impl<S: States, const N: usize> Gate<S, N> {
         self.look().is_closed()
     }
 
-    /// How many transitions there were since that epoch, closing included; 0 if none, and if 2^26 or a multiple of it. One load.
+    /// How many transitions there were since that epoch; 0 if none, and if 2^26 or a multiple of it. One load.
+    ///
+    /// Closing is no transition, and not counted: [`is_closed`](Self::is_closed) says that.
     #[inline]
     pub fn changed_since(&self, epoch: Epoch) -> u32 {
         self.look().epochs_since(epoch.0)
@@ -82,7 +84,7 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// [`TransitionError`], if there is no such edge or the gate is not in `from`. Nothing has changed then.
     ///
     /// # Panics
-    /// As the first waker that does, after the others were woken.
+    /// As the first waker that does, after the transition, and after the others were woken. A second one that panics then ends the program.
     #[inline]
     pub fn try_transition(&self, from: S, to: S) -> Result<Epoch, TransitionError<S>> {
         if !S::TABLE.has_edge(from.number(), to.number()) {
@@ -102,6 +104,13 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// static DOOR: Gate<Door, 1> = Gate::new();
     /// _ = DOOR.transition::<{ Door::Locked as u8 }, { Door::Open as u8 }>(); // there is no such edge
     /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton_core::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door, 1> = Gate::new();
+    /// _ = DOOR.transition::<{ Door::Shut as u8 + 16 }, { Door::Open as u8 }>(); // there is no such state
+    /// ```
     #[inline]
     pub fn transition<const FROM: u8, const TO: u8>(&self) -> Result<Epoch, TransitionError<S>> {
         const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
@@ -112,6 +121,9 @@ impl<S: States, const N: usize> Gate<S, N> {
     ///
     /// # Errors
     /// [`TransitionError`], if the gate is not in `FROM`.
+    ///
+    /// # Panics
+    /// As [`try_transition`](Self::try_transition), and along the abort edge.
     ///
     /// # Examples
     /// ```
@@ -132,6 +144,13 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// starting.commit::<{ Queue::Running as u8 }>()?;
     /// assert!(QUEUE.check());
     /// # Ok::<(), TransitionError<Queue>>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton_core::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door, 1> = Gate::new();
+    /// _ = DOOR.begin::<{ Door::Open as u8 }, { Door::Locked as u8 }>(); // there is no such edge
     /// ```
     #[inline]
     pub fn begin<const FROM: u8, const TO: u8>(&self) -> Result<Transition<'_, S, N, TO>, TransitionError<S>> {

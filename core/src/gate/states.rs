@@ -1,6 +1,10 @@
 //! The states of a gate and the edges between them: declared once, and checked when they are compiled.
 
-use core::{fmt, marker::PhantomData};
+use core::{
+    fmt,
+    marker::PhantomData,
+    ops::{BitOr, BitOrAssign},
+};
 
 /// How many states a gate has at most.
 pub const MOST_STATES: usize = 16;
@@ -31,7 +35,7 @@ impl Table {
     ///
     /// # Panics
     /// When it is compiled, as `states!` does: if a state cannot be reached; if one that has an edge has no abort edge, or the other way round;
-    /// if there are none, or more than 16.
+    /// if an edge leads to no state, or an abort edge back to its own; if there are none, or more than 16.
     #[allow(clippy::indexing_slicing, reason = "no state has a number beyond the table, and this is done when it is compiled")]
     pub const fn new(open: u8, edges: &[(u16, Option<u8>)]) -> Self {
         assert!(!edges.is_empty() && edges.len() <= MOST_STATES, "a gate has 1 to 16 states");
@@ -50,6 +54,7 @@ impl Table {
             }
             assert!(table.edges[state] as u32 >> len == 0, "an edge leads to a state");
             assert!(to == 0 || abort.is_some(), "a state with an exit needs an abort edge");
+            assert!(to != 0 || abort.is_none(), "a state without an exit has no abort edge");
             state += 1;
         }
         assert!(table.reached_from_first() == u16::MAX >> (MOST_STATES - len), "every state is reached from the first one");
@@ -98,12 +103,25 @@ impl Table {
     }
 }
 
-/// A set of states.
+/// A set of states: of one, of an array of them, or put together by `|`.
+///
+/// # Examples
+/// ```
+/// # jeton_core::gate::states! {
+/// #     enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; }
+/// # }
+/// use jeton_core::gate::StateSet;
+///
+/// let closed = StateSet::from(Door::Shut) | Door::Locked;
+/// assert_eq!(closed, [Door::Shut, Door::Locked].into());
+/// assert_eq!(closed | Door::Open, StateSet::ALL);
+/// assert!(closed.contains(Door::Locked) && !closed.contains(Door::Open));
+/// ```
 pub struct StateSet<S>(u16, PhantomData<fn() -> S>);
 
 impl<S: States> StateSet<S> {
     /// Every state.
-    pub const ALL: Self = Self(u16::MAX, PhantomData);
+    pub const ALL: Self = Self(u16::MAX >> (MOST_STATES - S::TABLE.len as usize), PhantomData);
 
     /// No state.
     pub const fn none() -> Self {
@@ -136,6 +154,21 @@ impl<S: States> From<S> for StateSet<S> {
 impl<S: States, const K: usize> From<[S; K]> for StateSet<S> {
     fn from(states: [S; K]) -> Self {
         states.into_iter().fold(Self::none(), Self::with)
+    }
+}
+
+/// These, and those of the other one, which may be a state or an array of them.
+impl<S: States, T: Into<Self>> BitOr<T> for StateSet<S> {
+    type Output = Self;
+
+    fn bitor(self, other: T) -> Self {
+        Self(self.0 | other.into().0, PhantomData)
+    }
+}
+
+impl<S: States, T: Into<Self>> BitOrAssign<T> for StateSet<S> {
+    fn bitor_assign(&mut self, other: T) {
+        *self = *self | other;
     }
 }
 
@@ -189,8 +222,8 @@ impl<S: fmt::Debug> core::error::Error for TransitionError<S> {}
 /// The first state is the one that a gate begins in. Behind the name stands the open state, in which `check` succeeds. Each state has the states
 /// that one gets to from it, and the end of its abort edge, which a transition given up there takes; a terminal state has neither.
 ///
-/// What does not compile: a state that is not reached from the first one; an exit without an abort edge; more than 16 states; and later
-/// a typed transition along an edge that is not there.
+/// What does not compile: a state that is not reached from the first one; an exit without an abort edge; an abort edge without an exit;
+/// more than 16 states; and later a typed transition along an edge that is not there.
 ///
 /// ```
 /// jeton_core::gate::states! {
@@ -207,15 +240,64 @@ impl<S: fmt::Debug> core::error::Error for TransitionError<S> {}
 /// }
 /// ```
 ///
+/// A state that is not reached from the first one:
+///
 /// ```compile_fail,E0080
 /// jeton_core::gate::states! {
 ///     enum Island: open Here { Here -> [There], abort There; There -> []; Nowhere -> []; }
 /// }
 /// ```
 ///
+/// An exit without an abort edge:
+///
 /// ```compile_fail,E0080
 /// jeton_core::gate::states! {
 ///     enum Wedge: open Here { Here -> [There], abort There; There -> [Here]; }
+/// }
+/// ```
+///
+/// A state without an exit that is not terminal, since one can give it up:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Stuck: open Here { Here -> [There], abort There; There -> [], abort Here; }
+/// }
+/// ```
+///
+/// An abort edge that leads nowhere:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Still: open Here { Here -> [There], abort Here; There -> []; }
+/// }
+/// ```
+///
+/// Seventeen states; the same without the last one compiles:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Many: open A {
+///         A -> [B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q], abort B;
+///         B -> []; C -> []; D -> []; E -> []; F -> []; G -> []; H -> []; I -> []; J -> []; K -> []; L -> []; M -> []; N -> []; O -> []; P -> [];
+///         Q -> [];
+///     }
+/// }
+/// ```
+///
+/// ```
+/// jeton_core::gate::states! {
+///     enum Many: open A {
+///         A -> [B, C, D, E, F, G, H, I, J, K, L, M, N, O, P], abort B;
+///         B -> []; C -> []; D -> []; E -> []; F -> []; G -> []; H -> []; I -> []; J -> []; K -> []; L -> []; M -> []; N -> []; O -> []; P -> [];
+///     }
+/// }
+/// ```
+///
+/// States and names that are not there:
+///
+/// ```compile_fail,E0599
+/// jeton_core::gate::states! {
+///     enum Unknown: open Here { Here -> [Elsewhere], abort Here; }
 /// }
 /// ```
 #[doc(hidden)]
@@ -238,7 +320,7 @@ macro_rules! __states {
             const TABLE: $crate::gate::Table = {
                 #[allow(unused_mut, unused_assignments)]
                 const EDGES: &[(u16, ::core::option::Option<u8>)] = &[$((
-                    0 $(| 1 << ($Name::$to as u8))*,
+                    0 $(| 1_u16.wrapping_shl($Name::$to as u32))*,
                     {
                         let mut abort = ::core::option::Option::None;
                         $(abort = ::core::option::Option::Some($Name::$abort as u8);)?
@@ -309,5 +391,10 @@ mod tests {
             (StateSet::from(Door::Open), StateSet::<Door>::ALL.contains(Door::Open)),
             (StateSet::none().with(Door::Open), true)
         );
+        let mut both = StateSet::from(Door::Shut) | [Door::Locked, Door::Shut];
+        assert_eq!(both, set);
+        assert_ne!(both, StateSet::ALL);
+        both |= StateSet::from(Door::Open);
+        assert_eq!((both, both.bits()), (StateSet::ALL, 0b111), "all that there are");
     }
 }
