@@ -27,7 +27,7 @@ pub struct Moment<S> {
 pub enum WaitError {
     /// The gate was closed.
     Closed,
-    /// As many wait already as can.
+    /// As many wait already as can: the answer to a first poll alone, and who has a place keeps it.
     Full,
 }
 

@@ -174,7 +174,7 @@ impl<S: States, const N: usize> Gate<S, N> {
 
     /// Waits until the gate is in one of these states. Dropped, it leaves nothing behind.
     ///
-    /// It is woken by transitions to these states alone; a state that has gone again when it looks is not seen. [`changed`](Self::changed)
+    /// Transitions to these states wake it, and hardly ever others, for nothing; a state that has gone again when it looks is not seen. [`changed`](Self::changed)
     /// misses none.
     #[inline]
     pub fn reached(&self, states: impl Into<StateSet<S>>) -> Reached<'_, S, N> {

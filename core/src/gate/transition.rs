@@ -8,6 +8,8 @@ use super::{Epoch, Gate, States, TransitionError};
 ///
 /// If somebody else has moved the gate on meanwhile, also if it has come back to the state since, neither does anything. Forgetting it leaves the gate as it is.
 /// A deadline is the caller's: who finds that it has passed drops this.
+///
+/// Both wake as [`Gate::try_transition`] does, and panic as it does. So if it is dropped by a panic, a waker that panics too ends the program.
 #[must_use = "dropping it takes the abort edge"]
 #[derive(Debug)]
 pub struct Transition<'g, S: States, const N: usize, const AT: u8> {
@@ -30,6 +32,9 @@ impl<'g, S: States, const N: usize, const AT: u8> Transition<'g, S, N, AT> {
     ///
     /// # Errors
     /// [`TransitionError`], if somebody else has moved the gate on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
+    ///
+    /// # Panics
+    /// As the first waker that does, after the transition.
     ///
     /// ```compile_fail,E0080
     /// # use jeton_core::gate::{Gate, states};

@@ -8,7 +8,7 @@
 /// |---|---|---|
 /// | a state | another one, an epoch more | a transition |
 /// | any | awaited | the first waiter that publishes itself; it stays so |
-/// | not closed | closed; state and epoch stay | `close`; nothing comes after it but a waiter that publishes itself |
+/// | not closed | closed; state and epoch stay | `close`; nothing comes after it |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u32);
 
