@@ -27,7 +27,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use gate::{Gate, Moment, Reached, TransitionError, WaitError, states};
+use gate::{Gate, Moment, Reached, StateSet, TransitionError, WaitError, states};
 use step::at_every_step;
 
 states! {
@@ -96,11 +96,14 @@ impl<const N: usize> Subject<N> {
         self.woken.each_ref().map(|woken| woken.times())
     }
 
-    /// The wait ends now, and nothing is left of it.
+    /// The wait ends now, and nothing is left of it: no waker, and no slot.
     fn ends_in(&self, expected: Mode, at: usize) {
         assert!(matches!(self.poll(1), Poll::Ready(Ok(moment)) if moment.state == expected), "after step {at}");
         *self.wait.borrow_mut() = None;
         assert_eq!(self.woken.each_ref().map(Arc::strong_count), [1, 1], "a waker is left after step {at}");
+        let mut waits = [(); N].map(|()| self.gate.reached(StateSet::none()));
+        let mut all = waits.iter_mut().map(|wait| Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())));
+        assert!(all.all(|answer| answer.is_pending()), "a slot is left after step {at}");
     }
 }
 
@@ -154,10 +157,11 @@ fn a_poll_can_come_at_every_step_of_transitions() {
 /// Who has a place keeps it. A handler takes the gate on while a transition has just taken the waiter's waker, and polls, thrice.
 #[test]
 fn a_wait_that_has_a_place_is_not_refused_at_any_step_of_a_transition() {
-    for task in [0, 1] {
+    /// How often the polls have woken their own task, at most.
+    fn stands<const N: usize>(task: usize) -> u32 {
         let most = Cell::new(0);
         let steps = at_every_step(
-            || (Subject::<1>::waiting(Running), Cell::new(0)),
+            || (Subject::<N>::waiting(Running), Cell::new(0)),
             |(subject, _)| subject.go(TO_RUNNING),
             move |(subject, woken)| {
                 let moved = subject.gate.try_transition(Running, Ending).is_ok();
@@ -181,9 +185,11 @@ fn a_wait_that_has_a_place_is_not_refused_at_any_step_of_a_transition() {
             },
         );
         assert!(steps >= 4, "{steps} steps");
-        // A task that was handed the wait looks again until the interrupted transition goes on; the one that is woken by it does not.
-        assert_eq!(most.get(), [0, 3][task]);
+        most.get()
     }
+    // The task that is woken by the interrupted transition waits for that. One that was handed the wait takes another slot; if there is none, it
+    // looks again until that transition goes on.
+    assert_eq!([stands::<1>(0), stands::<2>(0), stands::<2>(1), stands::<1>(1)], [0, 0, 0, 3]);
 }
 
 /// What an interrupt changes without a state that is waited for wakes nobody, at no step.
