@@ -69,7 +69,7 @@
 //! |---|---|---|---|---|
 //! | the open one: 0 | 0 | 0 or 1 | transitions so far | `check` succeeds; an edge, closed, awaited |
 //! | another one | 0 | 0 or 1 | transitions so far | an edge, closed, awaited |
-//! | the last one | 1 | 0 or 1 | the closing is one more | nothing |
+//! | the last one | 1 | 0 or 1 | transitions so far: closing is none | nothing |
 //!
 //! ```text
 //! word   epoch, 26 bits | awaited | closed | state xor open state, 4 bits            check: word & 0b1_1111 == 0
@@ -80,14 +80,16 @@
 //!
 //! # 5. Invariants
 //!
-//! * **G1** The state changes along declared edges only, by one compare-and-swap that makes the epoch one more. A closed word does not change any more,
-//!   but for *awaited*.
+//! * **G1** The state changes along declared edges only, by one compare-and-swap that makes the epoch one more. Closing keeps state and
+//!   epoch, and a closed word does not change any more.
 //! * **G2** A waiter arms its slot and writes what it wants, and then does a compare-and-swap that changes nothing but *awaited*, from a word that it has
 //!   found wanting. A transition looks at the slots after its own. So if the waiter came first, every transition to what it wants takes
-//!   its waker; if not, its compare-and-swap fails, since the epoch is another one, and it looks again.
+//!   its waker; if not, its compare-and-swap fails, since the epoch is another one, or it is closed, and it looks again.
 //! * **G3** A wait owns its registration in the table, until it ends or is dropped; it is used through `&mut` alone.
 //! * **G4** A [`Transition`] ends only the epoch that it has begun: what others have done since is not undone.
 //! * **G5** Wakers are cloned, woken and dropped while no slot is held, and nobody waits for anybody meanwhile.
+//! * **G6** A waker that was taken is woken after its slot is its owner's again. So a wait that finds its own task's waker being taken need not do
+//!   anything: the wake-up comes when the slot can be armed once more.
 //!
 //! `unsafe` code here tells the table who owns what (G3).
 //!
@@ -111,12 +113,16 @@
 //! |---|---|---|
 //! | `check`, `snapshot`, `is_closed`, `changed_since` | wait-free: one load | gate-1 |
 //! | `transition`, `try_transition`, `begin`, `commit`, the drop of a `Transition`, `close` | lock-free: looks again if the word has changed; then at most 32 slots, and their wakers | gate-2; if refused, the last gate-1 |
-//! | the first poll of a wait | lock-free: a slot may be taken before it, and the word changed | gate-4; if it is over, the last gate-1; `Full`: the last look at the slots |
-//! | a poll again, the drop of a wait | wait-free, but for the case below | gate-1 |
+//! | the first poll of a wait, and the first one after it was woken, or of another task | lock-free: a slot may be taken before it, and the word changed | gate-4; if it is over, the last gate-1; `Full`: the last look at the slots |
+//! | a poll again, the drop of a wait | wait-free | gate-1 |
 //!
 //! A transition may come from an interrupt handler, at every step of any other operation. It masks no interrupts, and wakes at most 32 tasks. A wait
-//! may be polled there too. If it then finds that its last waker is just being taken by what was interrupted, it takes another slot; and if
-//! there is none, it wakes its task at once, to look again. So a gate that is polled in handlers has one slot more than waits.
+//! may be polled there too. A wait that has a place keeps it: `Full` is the answer to a first poll alone.
+//!
+//! Between taking a waker and letting its slot go a transition does nothing but copy it. If a wait is polled just then, and its end has not come or has
+//! gone again, it does nothing, since it is woken next (G6). But if it was handed to another task meanwhile, it takes another slot; and
+//! if there is none, it wakes that task at each poll, until the transition has gone on: a handler that polls until its tasks are quiet, and that others hand
+//! waits to, needs one slot more than there are waits. A wait that is given up just then has left its place when the transition goes on.
 //!
 //! # 8. Cost
 //!
@@ -136,8 +142,11 @@
 //!   transition that comes later acquires the slot from just that.
 //! * A wait for a state needs no memory of the epoch: whoever is beaten by a transition sees another word. A wait for a change needs it,
 //!   since a change and back is the same state.
-//! * An epoch of 26 bits comes round after 67 million transitions. [`Gate::changed_since`] then misses them, if it is not asked in between; and a
-//!   wait misses one transition if just so many are made between two instructions of its poll.
+//! * An epoch of 26 bits comes round after 67 million transitions. [`Gate::changed_since`] then misses them, if it is not asked in between; a
+//!   wait misses one transition if just so many are made between two instructions of its poll; and a [`Transition`] that is kept for just so many ends
+//!   an epoch that is not its own.
+//! * A wake-up that nobody asked for is possible: a transition that looks at the slots late finds the waker of one who came after it, or goes by what the
+//!   last owner of the slot wanted. So a wait looks again, and never takes a wake-up for an answer.
 //!
 //! # 10. References
 //!

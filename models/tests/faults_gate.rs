@@ -11,9 +11,9 @@ use std::{
 };
 
 use gate::{
-    ENDING, Ending, INIT, Init, Queue, RUNNING, Running, STARTUP, Startup, WAITING, Waiting, go_to, leak, poll, state, waker,
+    ENDING, Ending, INIT, Init, Queue, RUNNING, Running, STARTUP, Startup, WAITING, Waiting, bomb, go_to, leak, poll, state, waker,
 };
-use jeton_core::gate::{Gate, StateSet, TransitionError, WaitError};
+use jeton_core::gate::{Gate, MOST_STATES, StateSet, States, Table, TransitionError, WaitError};
 
 /// tarantool/queue, measured on #192 and later: of 100 fast changes to read-only and back, none was seen.
 #[test]
@@ -90,7 +90,8 @@ fn the_closing_wakes_everybody_once_with_an_error_and_is_for_ever() {
     assert_eq!(gate.try_transition(Init, Startup), Err(TransitionError::Closed));
     assert_eq!(gate.transition::<INIT, STARTUP>(), Err(TransitionError::Closed));
     assert_eq!(gate.begin::<INIT, STARTUP>().err(), Some(TransitionError::Closed));
-    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Init, 1, 2));
+    // It is no transition: whoever counts them is not told of one that never was.
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Init, 0, 2));
 }
 
 /// Whoever waits for no state waits for the end.
@@ -136,6 +137,28 @@ fn a_transition_that_is_given_up_takes_the_abort_edge_also_when_its_work_panics(
     assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Waiting, 6));
 }
 
+/// The same, when what panics is the waker of one who has waited for the step itself: nobody has the guard yet.
+#[test]
+fn a_transition_whose_beginning_panics_takes_the_abort_edge() {
+    let gate = leak::<2>();
+    let (woken, waker) = waker();
+    let (mut startup, mut waiting) = (gate.reached(Startup), gate.reached(Waiting));
+    assert!(poll(&mut startup, &bomb()).is_pending() && poll(&mut waiting, &waker).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| gate.begin::<INIT, STARTUP>().map(mem::forget))).is_err());
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get(), woken.times()), (Waiting, 2, 1));
+}
+
+/// A commit is made before anybody hears of it.
+#[test]
+fn a_commit_whose_waker_panics_is_made() {
+    let gate = leak::<1>();
+    let mut running = gate.reached(Running);
+    assert!(poll(&mut running, &bomb()).is_pending());
+    let begun = gate.begin::<INIT, STARTUP>().expect("it is in that state");
+    assert!(catch_unwind(AssertUnwindSafe(|| begun.commit::<RUNNING>())).is_err());
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Running, 2));
+}
+
 #[test]
 fn a_transition_that_is_forgotten_wedges_nobody() {
     let gate = leak::<1>();
@@ -168,5 +191,55 @@ fn a_transition_that_was_ended_by_others_does_nothing_more() {
     let begun = gate.begin::<INIT, STARTUP>().expect("nobody else is here");
     assert!(gate.close());
     assert_eq!(begun.commit::<RUNNING>(), Err(TransitionError::Closed));
-    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Startup, 2));
+    assert_eq!((gate.snapshot().state, gate.snapshot().epoch.get()), (Startup, 1));
+}
+
+/// A number that is none of a state's, though its lower bits are: it would move a closed gate, or take away that somebody waits.
+#[test]
+fn a_state_beyond_the_sixteenth_has_no_edge() {
+    /// States as somebody declares them without `states!`, with a wrong number.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Wrong(u8);
+    impl States for Wrong {
+        const TABLE: Table = Table::new(0, &[(0b10, Some(1)), (0b01, Some(0))]);
+        const ALL: [Self; MOST_STATES] = [Self(0); MOST_STATES];
+        fn number(self) -> u8 {
+            self.0
+        }
+    }
+    let gate = Gate::<Wrong, 1>::new();
+    let (woken, waker) = waker();
+    let mut wait = gate.changed(gate.snapshot().epoch);
+    assert!(poll(&mut wait, &waker).is_pending());
+    for (from, to) in [(16, 1), (32, 1), (0, 17), (0, 33), (0, 65), (255, 1)] {
+        assert_eq!(gate.try_transition(Wrong(from), Wrong(to)), Err(TransitionError::NoEdge), "{from} {to}");
+        assert!(!Wrong::TABLE.has_edge(from, to));
+    }
+    assert_eq!((gate.snapshot().epoch.get(), woken.times()), (0, 0));
+    assert!(gate.try_transition(Wrong(0), Wrong(1)).is_ok() && woken.times() == 1);
+}
+
+/// What does not compile says why: the same table, made when this runs.
+#[test]
+fn a_table_that_is_wrong_says_what_is_wrong_with_it() {
+    type Edges = [(u16, Option<u8>)];
+    let wrong: [(u8, &Edges, &str); 10] = [
+        (0, &[], "a gate has 1 to 16 states"),
+        (0, &[(1, Some(1)); MOST_STATES + 1], "a gate has 1 to 16 states"),
+        (2, &[(0b10, Some(1)), (0b01, Some(0))], "the open state is one of them"),
+        (0, &[(0b10, Some(0)), (0b01, Some(0))], "an abort edge leads to another state"),
+        (0, &[(0b10, Some(2)), (0b01, Some(0))], "an abort edge leads to another state"),
+        (0, &[(0b110, Some(1)), (0b01, Some(0))], "an edge leads to a state"),
+        (0, &[(0b10, Some(1)), (0b01, None)], "a state with an exit needs an abort edge"),
+        (0, &[(0b10, Some(1)), (0, Some(0))], "a state without an exit has no abort edge"),
+        (0, &[(0b10, Some(1)), (0b01, Some(0)), (0, None)], "every state is reached from the first one"),
+        (0, &[(0b10, Some(1)), (0b01, Some(0)), (0b01, Some(0))], "every state is reached from the first one"),
+    ];
+    for (open, edges, why) in wrong {
+        let panicked = catch_unwind(|| Table::new(open, edges)).expect_err(why);
+        assert_eq!(panicked.downcast_ref::<&str>(), Some(&why), "{edges:?}");
+    }
+    let right: [(u8, &Edges); 3] =
+        [(0, &[(0, None)]), (1, &[(0b10, Some(1)), (0, None)]), (0, &[(0b11, Some(1)), (0b01, Some(0))])];
+    assert_eq!(right.map(|(open, edges)| Table::new(open, edges).open()), [0, 1, 0]);
 }

@@ -5,13 +5,14 @@ mod gate;
 mod meddler;
 
 use std::{
+    cell::{Cell, RefCell},
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    task::{Poll, Wake, Waker},
+    task::{Poll, Waker},
 };
 
-use gate::{Ending, INIT, Init, Queue, Running, STARTUP, Startup, Waiting, go_to, leak, poll, state, waker};
+use gate::{Ending, INIT, Init, Queue, Running, STARTUP, Startup, Waiting, bomb, go_to, leak, poll, state, waker};
 use jeton_core::gate::{Changed, Epoch, Gate, Reached, StateSet, WaitError};
 use meddler::{Act, MEDDLE, WAKERS, meddler};
 
@@ -185,18 +186,58 @@ fn a_wakers_clone_wake_and_drop_may_use_the_gate() {
     }
 }
 
+/// The waker is cloned while the slot is as it was.
+#[test]
+fn a_clone_that_panics_leaves_the_wait_as_it_was() {
+    let gate = leak::<1>();
+    let (first, second) = (waker(), waker());
+    let mut wait = gate.reached(Startup);
+    let fails = |wait: &mut Reached<'static, Queue, 1>| {
+        MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(|| panic!("a clone"))));
+        assert!(catch_unwind(AssertUnwindSafe(|| poll(wait, &meddler()))).is_err());
+    };
+    fails(&mut wait);
+    assert!(poll(&mut gate.reached(Startup), &second.1).is_pending(), "it has no slot");
+    assert!(poll(&mut wait, &first.1).is_pending());
+    fails(&mut wait);
+    go_to(gate, Startup);
+    assert_eq!((first.0.times(), state(poll(&mut wait, &first.1))), (1, Some(Startup)));
+}
+
+/// A wait that ends in its first poll, after it has taken a slot, has given it up: also while it is kept.
+#[test]
+fn a_wait_that_ends_in_its_first_poll_has_no_slot() {
+    let gate = leak::<1>();
+    MEDDLE.with_borrow_mut(|all| all[0] = Some(Box::new(|| _ = gate.try_transition(Init, Startup))));
+    let mut kept = gate.reached(Startup);
+    assert_eq!(state(poll(&mut kept, &meddler())), Some(Startup));
+    assert!(poll(&mut gate.reached(Running), Waker::noop()).is_pending(), "there is a slot");
+    drop(kept);
+}
+
+/// What a waker does when it is woken finds the slot free, if its owner has given it up.
+#[test]
+fn a_waker_may_give_its_own_wait_up_and_wait_again() {
+    let gate = leak::<1>();
+    let wait = Box::leak(Box::new(RefCell::new(Some(gate.reached(Startup)))));
+    let answer = Box::leak(Box::new(Cell::new(None)));
+    let act: Act = Box::new(|| {
+        *wait.borrow_mut() = None;
+        answer.set(Some(poll(&mut gate.reached(Running), Waker::noop())));
+    });
+    let waker = meddler();
+    assert!(poll(wait.borrow_mut().as_mut().expect("it waits"), &waker).is_pending());
+    MEDDLE.with_borrow_mut(|all| all[1] = Some(act));
+    go_to(gate, Startup);
+    assert_eq!(answer.get(), Some(Poll::Pending));
+}
+
 #[test]
 fn a_waker_that_panics_costs_the_others_nothing() {
-    struct Bomb;
-    impl Wake for Bomb {
-        fn wake(self: Arc<Self>) {
-            panic!("a waker");
-        }
-    }
     let gate = leak::<3>();
     let (woken, good) = waker();
     let mut waits = [gate.reached(Startup), gate.reached(Startup), gate.reached(Startup)];
-    let wakers = [Waker::from(Arc::new(Bomb)), good.clone(), good];
+    let wakers = [bomb(), good.clone(), good];
     for (wait, waker) in waits.iter_mut().zip(&wakers) {
         assert!(poll(wait, waker).is_pending());
     }

@@ -241,7 +241,7 @@ fn a_slot_goes_from_one_wait_to_the_next_beside_a_transition() {
 
 #[test]
 fn a_waker_that_changes_beside_a_transition_is_woken_or_answered() {
-    explore(Model { threads: 2, loom: 51, rmw: 124, shuttle: 29112 }, || {
+    explore(Model { threads: 2, loom: 57, rmw: 132, shuttle: 17047 }, || {
         let subject = subject::<2>();
         let (_, first) = waker();
         let mut wait = subject.gate.reached(Running);
@@ -257,7 +257,7 @@ fn a_waker_that_changes_beside_a_transition_is_woken_or_answered() {
 
 #[test]
 fn who_is_polled_without_a_wake_up_is_still_woken() {
-    explore(Model { threads: 2, loom: 42, rmw: 70, shuttle: 716 }, || {
+    explore(Model { threads: 2, loom: 44, rmw: 78, shuttle: 656 }, || {
         let subject = subject::<1>();
         let (woken, waker) = waker();
         let mut wait = subject.gate.reached(Ending);
@@ -273,6 +273,44 @@ fn who_is_polled_without_a_wake_up_is_still_woken() {
         assert!(!pending || woken.times() >= 1, "asleep for ever");
         assert!(poll(&mut wait, &waker).is_ready());
     });
+}
+
+/// Who has a place keeps it, while its last waker is just being taken: polled by the same task, and by another one.
+fn keeps_its_place(handed_on: bool) {
+    let subject = subject::<1>();
+    let (mut woken, mut task) = waker();
+    let mut wait = subject.gate.reached(Running);
+    assert!(poll(&mut wait, &task).is_pending());
+    let other = beside(&subject, |subject| subject.go(Idle, Running));
+    thread::yield_now();
+    if subject.gate.try_transition(Running, Ending).is_err() {
+        return other();
+    }
+    if handed_on {
+        (woken, task) = waker();
+    }
+    assert!(poll(&mut wait, &task).is_pending(), "refused");
+    if handed_on && woken.times() > 0 {
+        assert!(poll(&mut wait, &task).is_pending(), "refused");
+    }
+    other();
+    if woken.times() > 0 {
+        assert!(poll(&mut wait, &task).is_pending(), "refused");
+    }
+    let before = woken.times();
+    subject.go(Ending, Idle);
+    subject.go(Idle, Running);
+    assert_eq!(woken.times(), before + 1, "asleep for ever");
+}
+
+#[test]
+fn a_wait_keeps_its_place_while_its_waker_is_taken() {
+    explore(Model { threads: 2, loom: 20, rmw: 62, shuttle: 2772 }, || keeps_its_place(false));
+}
+
+#[test]
+fn a_wait_keeps_its_place_while_the_waker_of_another_task_is_taken() {
+    explore(Model { threads: 2, loom: 43, rmw: 110, shuttle: 14878 }, || keeps_its_place(true));
 }
 
 #[test]

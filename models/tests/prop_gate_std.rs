@@ -181,8 +181,6 @@ impl<'g> Twins<'g> {
         let is_first = self.gate.close();
         assert_eq!(Answer::Is(is_first), self.spec.call(Call::Close));
         if is_first {
-            // The specification is the core's, where the end is an epoch more. Here it is a bit beside the epoch.
-            self.spec.epoch -= 1;
             for task in &mut self.tasks {
                 task.expect_wake(true);
             }

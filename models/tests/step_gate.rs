@@ -18,7 +18,7 @@ mod step;
 mod docs {}
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     pin::Pin,
     sync::{
         Arc,
@@ -27,7 +27,7 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-use gate::{Gate, Moment, Reached, TransitionError, WaitError, states};
+use gate::{Gate, Moment, Reached, StateSet, TransitionError, WaitError, states};
 use step::at_every_step;
 
 states! {
@@ -96,11 +96,14 @@ impl<const N: usize> Subject<N> {
         self.woken.each_ref().map(|woken| woken.times())
     }
 
-    /// The wait ends now, and nothing is left of it.
+    /// The wait ends now, and nothing is left of it: no waker, and no slot.
     fn ends_in(&self, expected: Mode, at: usize) {
         assert!(matches!(self.poll(1), Poll::Ready(Ok(moment)) if moment.state == expected), "after step {at}");
         *self.wait.borrow_mut() = None;
         assert_eq!(self.woken.each_ref().map(Arc::strong_count), [1, 1], "a waker is left after step {at}");
+        let mut waits = [(); N].map(|()| self.gate.reached(StateSet::none()));
+        let mut all = waits.iter_mut().map(|wait| Pin::new(wait).poll(&mut Context::from_waker(Waker::noop())));
+        assert!(all.all(|answer| answer.is_pending()), "a slot is left after step {at}");
     }
 }
 
@@ -149,6 +152,44 @@ fn a_poll_can_come_at_every_step_of_transitions() {
             assert!(steps >= 4, "{steps} steps");
         }
     }
+}
+
+/// Who has a place keeps it. A handler takes the gate on while a transition has just taken the waiter's waker, and polls, thrice.
+#[test]
+fn a_wait_that_has_a_place_is_not_refused_at_any_step_of_a_transition() {
+    /// How often the polls have woken their own task, at most.
+    fn stands<const N: usize>(task: usize) -> u32 {
+        let most = Cell::new(0);
+        let steps = at_every_step(
+            || (Subject::<N>::waiting(Running), Cell::new(0)),
+            |(subject, _)| subject.go(TO_RUNNING),
+            move |(subject, woken)| {
+                let moved = subject.gate.try_transition(Running, Ending).is_ok();
+                let before = subject.times()[task];
+                let answers = [(); 3].map(|()| subject.poll(task));
+                woken.set(subject.times()[task] - before);
+                (moved, answers)
+            },
+            |(subject, woken), (), (moved, answers), at| {
+                assert_eq!(answers, [Poll::Pending; 3], "after step {at}");
+                most.set(most.get().max(woken.get()));
+                if moved {
+                    if subject.times()[task] > 0 {
+                        assert!(subject.poll(task).is_pending());
+                    }
+                    let before = subject.times()[task];
+                    subject.go(&[(Ending, Idle), (Idle, Running)]);
+                    assert_eq!(subject.times()[task], before + 1, "asleep for ever after step {at}");
+                }
+                subject.ends_in(Running, at);
+            },
+        );
+        assert!(steps >= 4, "{steps} steps");
+        most.get()
+    }
+    // The task that is woken by the interrupted transition waits for that. One that was handed the wait takes another slot; if there is none, it
+    // looks again until that transition goes on.
+    assert_eq!([stands::<1>(0), stands::<2>(0), stands::<2>(1), stands::<1>(1)], [0, 0, 0, 3]);
 }
 
 /// What an interrupt changes without a state that is waited for wakes nobody, at no step.

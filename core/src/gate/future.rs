@@ -46,10 +46,11 @@ impl<S: States, const N: usize> Future for Reached<'_, S, N> {
     /// The state that the gate is in.
     type Output = Result<Moment<S>, WaitError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let states = this.states;
-        this.wait.poll(context.waker(), states.bits(), |word| states.contains(Gate::<S, N>::moment(word).state))
+        let states = this.states.bits();
+        this.wait.poll(context.waker(), states, |word| states & 1 << word.state(S::TABLE.open()) != 0)
     }
 }
 
@@ -57,6 +58,7 @@ impl<S: States, const N: usize> Future for Changed<'_, S, N> {
     /// The state that the gate is in now.
     type Output = Result<Moment<S>, WaitError>;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let epoch = this.epoch.0;
@@ -68,29 +70,47 @@ impl<S: States, const N: usize> Future for Changed<'_, S, N> {
 enum Armed {
     /// It is there, in place of this one.
     Instead(Option<Waker>),
+    /// Whoever has just taken the last one wakes the same task.
+    Awake,
     /// There is no slot.
     Full,
-    /// There is none yet: the last one is just being freed by whoever has taken its waker.
+    /// Not yet: whoever has just taken the last one still has the slot, and wakes another task.
     NotYet,
 }
 
 impl<S: States, const N: usize> Wait<'_, S, N> {
     /// The answer, if there is one; otherwise whoever brings it from now on wakes the task.
+    #[inline]
     fn poll(&mut self, waker: &Waker, wanted: u16, is_it: impl Fn(Word) -> bool) -> Poll<Result<Moment<S>, WaitError>> {
-        let answer = |word: Word| {
-            if word.is_closed() { Some(Err(WaitError::Closed)) } else { is_it(word).then(|| Ok(Gate::<S, N>::moment(word))) }
-        };
-        let mut seen = self.gate.look();
-        if let Some(answer) = answer(seen) {
-            self.leave();
-            return Poll::Ready(answer);
+        let seen = self.gate.look();
+        if seen.is_closed() || is_it(seen) {
+            return self.end(seen);
         }
+        if let Some(handle) = self.handle
+            // SAFETY: the future owns its registration (G3), and is borrowed for this call alone.
+            && unsafe { self.gate.waiters.holds(handle, waker) }
+        {
+            // It was published when it was put there.
+            return Poll::Pending;
+        }
+        self.begin(seen, waker, wanted, is_it)
+    }
+
+    /// The same, when the waker is not in the slot.
+    #[cold]
+    fn begin(
+        &mut self,
+        mut seen: Word,
+        waker: &Waker,
+        wanted: u16,
+        is_it: impl Fn(Word) -> bool,
+    ) -> Poll<Result<Moment<S>, WaitError>> {
         // What was in the slot before is dropped at the end, when nobody depends on this call any more.
         let _old = match self.arm(waker, wanted) {
-            None => return Poll::Pending,
-            Some(Armed::Instead(old)) => old,
-            Some(Armed::Full) => return Poll::Ready(Err(WaitError::Full)),
-            Some(Armed::NotYet) => {
+            Armed::Instead(old) => old,
+            Armed::Awake => return Poll::Pending,
+            Armed::Full => return Poll::Ready(Err(WaitError::Full)),
+            Armed::NotYet => {
                 waker.wake_by_ref();
                 return Poll::Pending;
             }
@@ -98,45 +118,52 @@ impl<S: States, const N: usize> Wait<'_, S, N> {
         // If a transition in between has taken the waker, it has woken the task, which then polls again.
         while !self.gate.publish(seen) {
             seen = self.gate.look();
-            if let Some(answer) = answer(seen) {
-                self.leave();
-                return Poll::Ready(answer);
+            if seen.is_closed() || is_it(seen) {
+                return self.end(seen);
             }
         }
         Poll::Pending
     }
 
-    /// Sees to it that the waker is in a slot; `None` if it was there, and was published.
-    fn arm(&mut self, waker: &Waker, wanted: u16) -> Option<Armed> {
+    /// The end of the wait, at a word that is its answer.
+    #[cold]
+    fn end(&mut self, word: Word) -> Poll<Result<Moment<S>, WaitError>> {
+        self.leave();
+        Poll::Ready(if word.is_closed() { Err(WaitError::Closed) } else { Ok(Gate::<S, N>::moment(word)) })
+    }
+
+    /// Puts a waker into a slot.
+    fn arm(&mut self, waker: &Waker, wanted: u16) -> Armed {
         let waiters = &self.gate.waiters;
         let Some(handle) = self.handle else {
-            return Some(match waiters.register(waker.clone(), wanted) {
+            return match waiters.register(waker.clone(), wanted) {
                 Ok(handle) => {
                     self.handle = Some(handle);
                     Armed::Instead(None)
                 }
                 Err(_) => Armed::Full,
-            });
+            };
         };
         // SAFETY: the future owns its registration (G3), and is borrowed for this call alone.
-        if unsafe { waiters.holds(handle, waker) } {
-            return None;
-        }
-        // SAFETY: as above.
         let new = match unsafe { waiters.renew(handle, waker) } {
-            Some(Renewed::Armed(old)) => return Some(Armed::Instead(old)),
+            Some(Renewed::Armed(old)) => return Armed::Instead(old),
             Some(Renewed::Running(new)) => new,
             None => waker.clone(),
         };
-        // Whoever has taken the last waker frees that slot, and this waits for nobody: it takes another one.
-        self.leave();
-        Some(match waiters.register(new, wanted) {
-            Ok(handle) => {
-                self.handle = Some(handle);
+        // Whoever has taken the last waker wakes its task when it has let the slot go (G6): if that is this one, it polls again then.
+        // SAFETY: as above.
+        if unsafe { waiters.held(handle, waker) } {
+            return Armed::Awake;
+        }
+        // Otherwise this waits for nobody: it takes another slot, and keeps this one if there is none.
+        match waiters.register(new, wanted) {
+            Ok(other) => {
+                self.leave();
+                self.handle = Some(other);
                 Armed::Instead(None)
             }
             Err(_) => Armed::NotYet,
-        })
+        }
     }
 
     /// Gives the slot up.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// How many transitions a gate has made, modulo 2^26.
+/// How many transitions a gate has made, modulo 2^26. Closing is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Epoch(pub(super) u32);
 
@@ -18,7 +18,7 @@ impl Epoch {
 pub struct Moment<S> {
     /// The state.
     pub state: S,
-    /// The epoch that began with the transition to it, or with the closing.
+    /// The epoch that began with the transition to it; closing begins none.
     pub epoch: Epoch,
 }
 
@@ -27,7 +27,7 @@ pub struct Moment<S> {
 pub enum WaitError {
     /// The gate was closed.
     Closed,
-    /// As many wait already as can.
+    /// As many wait already as can: the answer to a first poll alone, and who has a place keeps it.
     Full,
 }
 

@@ -70,7 +70,9 @@ impl<S: States, const N: usize> Gate<S, N> {
         self.look().is_closed()
     }
 
-    /// How many transitions there were since that epoch, closing included; 0 if none, and if 2^26 or a multiple of it. One load.
+    /// How many transitions there were since that epoch; 0 if none, and if 2^26 or a multiple of it. One load.
+    ///
+    /// Closing is no transition, and not counted: [`is_closed`](Self::is_closed) says that.
     #[inline]
     pub fn changed_since(&self, epoch: Epoch) -> u32 {
         self.look().epochs_since(epoch.0)
@@ -82,13 +84,13 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// [`TransitionError`], if there is no such edge or the gate is not in `from`. Nothing has changed then.
     ///
     /// # Panics
-    /// As the first waker that does, after the others were woken.
+    /// As the first waker that does, after the transition, and after the others were woken. A second one that panics then ends the program.
     #[inline]
     pub fn try_transition(&self, from: S, to: S) -> Result<Epoch, TransitionError<S>> {
         if !S::TABLE.has_edge(from.number(), to.number()) {
             return Err(TransitionError::NoEdge);
         }
-        self.go(from.number(), to.number())
+        self.go_if(from.number(), to.number(), |_| true, |epoch| epoch)
     }
 
     /// The same along an edge that is known when this is compiled, from `FROM as u8` to `TO as u8`.
@@ -102,16 +104,26 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// static DOOR: Gate<Door, 1> = Gate::new();
     /// _ = DOOR.transition::<{ Door::Locked as u8 }, { Door::Open as u8 }>(); // there is no such edge
     /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton_core::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door, 1> = Gate::new();
+    /// _ = DOOR.transition::<{ Door::Shut as u8 + 16 }, { Door::Open as u8 }>(); // there is no such state
+    /// ```
     #[inline]
     pub fn transition<const FROM: u8, const TO: u8>(&self) -> Result<Epoch, TransitionError<S>> {
         const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
-        self.go(FROM, TO)
+        self.go_if(FROM, TO, |_| true, |epoch| epoch)
     }
 
     /// Goes to the state `TO`, to go on from there by [`Transition::commit`], or along the abort edge of `TO` if that guard is dropped.
     ///
     /// # Errors
     /// [`TransitionError`], if the gate is not in `FROM`.
+    ///
+    /// # Panics
+    /// As [`try_transition`](Self::try_transition), and along the abort edge.
     ///
     /// # Examples
     /// ```
@@ -133,9 +145,17 @@ impl<S: States, const N: usize> Gate<S, N> {
     /// assert!(QUEUE.check());
     /// # Ok::<(), TransitionError<Queue>>(())
     /// ```
+    ///
+    /// ```compile_fail,E0080
+    /// # use jeton_core::gate::{Gate, states};
+    /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
+    /// static DOOR: Gate<Door, 1> = Gate::new();
+    /// _ = DOOR.begin::<{ Door::Open as u8 }, { Door::Locked as u8 }>(); // there is no such edge
+    /// ```
     #[inline]
     pub fn begin<const FROM: u8, const TO: u8>(&self) -> Result<Transition<'_, S, N, TO>, TransitionError<S>> {
-        Ok(Transition::new(self, self.transition::<FROM, TO>()?))
+        const { assert!(S::TABLE.has_edge(FROM, TO), "there is no such edge") };
+        self.go_if(FROM, TO, |_| true, |epoch| Transition::new(self, epoch))
     }
 
     /// Closes the gate for good: `check` fails, there are no transitions any more, and all who wait are woken. Whether this call has.
@@ -154,7 +174,7 @@ impl<S: States, const N: usize> Gate<S, N> {
 
     /// Waits until the gate is in one of these states. Dropped, it leaves nothing behind.
     ///
-    /// It is woken by transitions to these states alone; a state that has gone again when it looks is not seen. [`changed`](Self::changed)
+    /// Transitions to these states wake it, and hardly ever others, for nothing; a state that has gone again when it looks is not seen. [`changed`](Self::changed)
     /// misses none.
     #[inline]
     pub fn reached(&self, states: impl Into<StateSet<S>>) -> Reached<'_, S, N> {
@@ -178,21 +198,24 @@ impl<S: States, const N: usize> Gate<S, N> {
         Moment { state: state_of(word), epoch: Epoch(word.epoch()) }
     }
 
+    /// Goes from one state to another, if the word is also what the caller says. What `made` makes is there before anybody is woken: if a waker
+    /// panics, it is dropped.
     #[inline]
-    fn go(&self, from: u8, to: u8) -> Result<Epoch, TransitionError<S>> {
-        self.go_if(from, to, |_| true)
-    }
-
-    /// The same, if the word is also what the caller says.
-    #[inline]
-    pub(super) fn go_if(&self, from: u8, to: u8, is_right: impl Fn(Word) -> bool) -> Result<Epoch, TransitionError<S>> {
+    pub(super) fn go_if<R>(
+        &self,
+        from: u8,
+        to: u8,
+        is_right: impl Fn(Word) -> bool,
+        made: impl FnOnce(Epoch) -> R,
+    ) -> Result<R, TransitionError<S>> {
         let open = S::TABLE.open();
         match self.step(|word| (word.is_in(from, open) && is_right(word)).then(|| word.moved(from, to))) {
             Ok(before) => {
+                let made = made(Epoch(before.moved(from, to).epoch()));
                 if before.is_awaited() {
                     self.waiters.wake(to);
                 }
-                Ok(Epoch(before.moved(from, to).epoch()))
+                Ok(made)
             }
             Err(found) if found.is_closed() => Err(TransitionError::Closed),
             Err(found) => Err(TransitionError::Other(state_of(found))),

@@ -1,6 +1,10 @@
 //! The states of a gate and the edges between them: declared once, and checked when they are compiled.
 
-use core::{fmt, marker::PhantomData};
+use core::{
+    fmt,
+    marker::PhantomData,
+    ops::{BitOr, BitOrAssign},
+};
 
 /// How many states a gate has at most.
 pub const MOST_STATES: usize = 16;
@@ -31,7 +35,7 @@ impl Table {
     ///
     /// # Panics
     /// When it is compiled, as `states!` does: if a state cannot be reached; if one that has an edge has no abort edge, or the other way round;
-    /// if there are none, or more than 16.
+    /// if an edge leads to no state, or an abort edge back to its own; if there are none, or more than 16.
     #[allow(clippy::indexing_slicing, reason = "no state has a number beyond the table, and this is done when it is compiled")]
     pub const fn new(open: u8, edges: &[(u16, Option<u8>)]) -> Self {
         assert!(!edges.is_empty() && edges.len() <= MOST_STATES, "a gate has 1 to 16 states");
@@ -50,6 +54,7 @@ impl Table {
             }
             assert!(table.edges[state] as u32 >> len == 0, "an edge leads to a state");
             assert!(to == 0 || abort.is_some(), "a state with an exit needs an abort edge");
+            assert!(to != 0 || abort.is_none(), "a state without an exit has no abort edge");
             state += 1;
         }
         assert!(table.reached_from_first() == u16::MAX >> (MOST_STATES - len), "every state is reached from the first one");
@@ -80,11 +85,14 @@ impl Table {
         self.open
     }
 
-    /// Whether there is an edge.
+    /// Whether there is an edge; not from or to a number that is no state's.
     #[inline(always)]
     #[allow(clippy::indexing_slicing, reason = "the remainder is within the array")]
     pub const fn has_edge(&self, from: u8, to: u8) -> bool {
-        self.edges[from as usize % MOST_STATES] & 1 << (to as usize % MOST_STATES) != 0
+        // A number beyond the table has no bits in a word: what it would change there is not a state.
+        (from as usize) < MOST_STATES
+            && (to as usize) < MOST_STATES
+            && self.edges[from as usize % MOST_STATES] & 1 << (to as usize % MOST_STATES) != 0
     }
 
     /// Where the abort edge of a state leads to; to itself, if it is terminal.
@@ -95,12 +103,25 @@ impl Table {
     }
 }
 
-/// A set of states.
+/// A set of states: of one, of an array of them, or put together by `|`.
+///
+/// # Examples
+/// ```
+/// # jeton_core::gate::states! {
+/// #     enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; }
+/// # }
+/// use jeton_core::gate::StateSet;
+///
+/// let closed = StateSet::from(Door::Shut) | Door::Locked;
+/// assert_eq!(closed, [Door::Shut, Door::Locked].into());
+/// assert_eq!(closed | Door::Open, StateSet::ALL);
+/// assert!(closed.contains(Door::Locked) && !closed.contains(Door::Open));
+/// ```
 pub struct StateSet<S>(u16, PhantomData<fn() -> S>);
 
 impl<S: States> StateSet<S> {
     /// Every state.
-    pub const ALL: Self = Self(u16::MAX, PhantomData);
+    pub const ALL: Self = Self(u16::MAX >> (MOST_STATES - S::TABLE.len as usize), PhantomData);
 
     /// No state.
     pub const fn none() -> Self {
@@ -133,6 +154,21 @@ impl<S: States> From<S> for StateSet<S> {
 impl<S: States, const K: usize> From<[S; K]> for StateSet<S> {
     fn from(states: [S; K]) -> Self {
         states.into_iter().fold(Self::none(), Self::with)
+    }
+}
+
+/// These, and those of the other one, which may be a state or an array of them.
+impl<S: States, T: Into<Self>> BitOr<T> for StateSet<S> {
+    type Output = Self;
+
+    fn bitor(self, other: T) -> Self {
+        Self(self.0 | other.into().0, PhantomData)
+    }
+}
+
+impl<S: States, T: Into<Self>> BitOrAssign<T> for StateSet<S> {
+    fn bitor_assign(&mut self, other: T) {
+        *self = *self | other;
     }
 }
 
@@ -186,8 +222,8 @@ impl<S: fmt::Debug> core::error::Error for TransitionError<S> {}
 /// The first state is the one that a gate begins in. Behind the name stands the open state, in which `check` succeeds. Each state has the states
 /// that one gets to from it, and the end of its abort edge, which a transition given up there takes; a terminal state has neither.
 ///
-/// What does not compile: a state that is not reached from the first one; an exit without an abort edge; more than 16 states; and later
-/// a typed transition along an edge that is not there.
+/// What does not compile: a state that is not reached from the first one; an exit without an abort edge; an abort edge without an exit;
+/// more than 16 states; and later a typed transition along an edge that is not there.
 ///
 /// ```
 /// jeton_core::gate::states! {
@@ -204,15 +240,64 @@ impl<S: fmt::Debug> core::error::Error for TransitionError<S> {}
 /// }
 /// ```
 ///
+/// A state that is not reached from the first one:
+///
 /// ```compile_fail,E0080
 /// jeton_core::gate::states! {
 ///     enum Island: open Here { Here -> [There], abort There; There -> []; Nowhere -> []; }
 /// }
 /// ```
 ///
+/// An exit without an abort edge:
+///
 /// ```compile_fail,E0080
 /// jeton_core::gate::states! {
 ///     enum Wedge: open Here { Here -> [There], abort There; There -> [Here]; }
+/// }
+/// ```
+///
+/// A state without an exit that is not terminal, since one can give it up:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Stuck: open Here { Here -> [There], abort There; There -> [], abort Here; }
+/// }
+/// ```
+///
+/// An abort edge that leads nowhere:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Still: open Here { Here -> [There], abort Here; There -> []; }
+/// }
+/// ```
+///
+/// Seventeen states; the same without the last one compiles:
+///
+/// ```compile_fail,E0080
+/// jeton_core::gate::states! {
+///     enum Many: open A {
+///         A -> [B, C, D, E, F, G, H, I, J, K, L, M, N, O, P, Q], abort B;
+///         B -> []; C -> []; D -> []; E -> []; F -> []; G -> []; H -> []; I -> []; J -> []; K -> []; L -> []; M -> []; N -> []; O -> []; P -> [];
+///         Q -> [];
+///     }
+/// }
+/// ```
+///
+/// ```
+/// jeton_core::gate::states! {
+///     enum Many: open A {
+///         A -> [B, C, D, E, F, G, H, I, J, K, L, M, N, O, P], abort B;
+///         B -> []; C -> []; D -> []; E -> []; F -> []; G -> []; H -> []; I -> []; J -> []; K -> []; L -> []; M -> []; N -> []; O -> []; P -> [];
+///     }
+/// }
+/// ```
+///
+/// States and names that are not there:
+///
+/// ```compile_fail,E0599
+/// jeton_core::gate::states! {
+///     enum Unknown: open Here { Here -> [Elsewhere], abort Here; }
 /// }
 /// ```
 #[doc(hidden)]
@@ -235,7 +320,7 @@ macro_rules! __states {
             const TABLE: $crate::gate::Table = {
                 #[allow(unused_mut, unused_assignments)]
                 const EDGES: &[(u16, ::core::option::Option<u8>)] = &[$((
-                    0 $(| 1 << ($Name::$to as u8))*,
+                    0 $(| 1_u16.wrapping_shl($Name::$to as u32))*,
                     {
                         let mut abort = ::core::option::Option::None;
                         $(abort = ::core::option::Option::Some($Name::$abort as u8);)?
@@ -287,6 +372,18 @@ mod tests {
     }
 
     #[test]
+    fn a_state_is_reached_on_the_longest_way() {
+        // From the first state to the last one, and then down one by one: each round of the search finds one more.
+        let mut down = [(0, None); MOST_STATES];
+        for (state, edges) in down.iter_mut().enumerate() {
+            let next = (state + MOST_STATES - 1) % MOST_STATES;
+            *edges = (1 << next, Some(next as u8));
+        }
+        let table = Table::new(15, &down);
+        assert!(table.has_edge(0, 15) && table.has_edge(1, 0) && !table.has_edge(1, 2) && table.abort(15) == 14);
+    }
+
+    #[test]
     fn sets_hold_what_is_put_into_them() {
         let set = StateSet::from([Door::Shut, Door::Locked]);
         assert_eq!((set.bits(), set.contains(Door::Locked), set.contains(Door::Open)), (0b101, true, false));
@@ -294,5 +391,10 @@ mod tests {
             (StateSet::from(Door::Open), StateSet::<Door>::ALL.contains(Door::Open)),
             (StateSet::none().with(Door::Open), true)
         );
+        let mut both = StateSet::from(Door::Shut) | [Door::Locked, Door::Shut];
+        assert_eq!(both, set);
+        assert_ne!(both, StateSet::ALL);
+        both |= StateSet::from(Door::Open);
+        assert_eq!((both, both.bits()), (StateSet::ALL, 0b111), "all that there are");
     }
 }

@@ -8,6 +8,8 @@ use super::{Epoch, Gate, States, TransitionError};
 ///
 /// If somebody else has moved the gate on meanwhile, also if it has come back to the state since, neither does anything. Forgetting it leaves the gate as it is.
 /// A deadline is the caller's: who finds that it has passed drops this.
+///
+/// Both wake as [`Gate::try_transition`] does, and panic as it does. So if it is dropped by a panic, a waker that panics too ends the program.
 #[must_use = "dropping it takes the abort edge"]
 #[derive(Debug)]
 pub struct Transition<'g, S: States, const N: usize, const AT: u8> {
@@ -31,6 +33,9 @@ impl<'g, S: States, const N: usize, const AT: u8> Transition<'g, S, N, AT> {
     /// # Errors
     /// [`TransitionError`], if somebody else has moved the gate on or closed it: [`TransitionError::Other`] may then name the state `AT` itself.
     ///
+    /// # Panics
+    /// As the first waker that does, after the transition.
+    ///
     /// ```compile_fail,E0080
     /// # use jeton_core::gate::{Gate, states};
     /// # states! { enum Door: open Open { Shut -> [Open], abort Locked; Open -> [Shut], abort Shut; Locked -> []; } }
@@ -44,7 +49,7 @@ impl<'g, S: States, const N: usize, const AT: u8> Transition<'g, S, N, AT> {
         const { assert!(S::TABLE.has_edge(AT, TO), "there is no such edge") };
         let (gate, epoch) = (self.gate, self.epoch);
         mem::forget(self);
-        gate.go_if(AT, TO, |word| word.epoch() == epoch.0)
+        gate.go_if(AT, TO, |word| word.epoch() == epoch.0, |epoch| epoch)
     }
 }
 
@@ -53,7 +58,7 @@ impl<S: States, const N: usize, const AT: u8> Drop for Transition<'_, S, N, AT> 
         let abort = S::TABLE.abort(AT);
         if abort != AT {
             // If somebody else has moved the gate on, there is nothing to abort.
-            _ = self.gate.go_if(AT, abort, |word| word.epoch() == self.epoch.0);
+            _ = self.gate.go_if(AT, abort, |word| word.epoch() == self.epoch.0, |_| ());
         }
     }
 }

@@ -25,6 +25,7 @@ impl<const N: usize> Waiters<N> {
         }
     }
 
+    #[inline]
     fn slots(&self) -> &Slots<[Slot<Waker>]> {
         &self.slots
     }
@@ -43,9 +44,19 @@ impl<const N: usize> Waiters<N> {
     ///
     /// # Safety
     /// As [`Slots::holds`].
+    #[inline]
     pub(super) unsafe fn holds(&self, handle: Handle, waker: &Waker) -> bool {
         // SAFETY: by the caller.
         unsafe { self.slots().holds(handle, |mine| mine.will_wake(waker)) }
+    }
+
+    /// Whether the last waker that was put into the slot is of the same task, wherever it is now.
+    ///
+    /// # Safety
+    /// As [`Slots::held`].
+    pub(super) unsafe fn held(&self, handle: Handle, waker: &Waker) -> bool {
+        // SAFETY: by the caller.
+        unsafe { self.slots().held(handle, |last| last.will_wake(waker)) }
     }
 
     /// Puts another waker into a slot. The caller publishes next.
@@ -99,7 +110,7 @@ impl Wake<'_> {
                 continue;
             }
             if let Some(taken) = self.slots.take(index) {
-                // The slot is its owner's again before the user's code runs.
+                // The slot is its owner's again before the user's code runs; and who finds it taken is woken after that (G6).
                 drop(taken.run);
                 taken.payload.wake();
             }

@@ -29,8 +29,8 @@
 //!   comes second, the end of the run or what detaches the slot. So a slot has one registration at a time.
 //! * **R2** The payload is written only by the slot's owner, and only while the word says *empty* or *done*; it is read out only by the one
 //!   who has moved the word out of *armed*, and before that one moves it on or clears the bit. A payload that is there is read out once.
-//! * **R3** The slot's owner may look at the payload while the word says *armed* or *running*: nobody writes it then (R2), since nobody else
-//!   frees the slot of an owner.
+//! * **R3** The slot's owner may look at the payload that it has put there, whatever the word says: nobody else writes it (R2), since nobody else
+//!   frees the slot of an owner. Once it was taken these are its bits alone, and what they point to may be gone.
 //! * **R4** Payloads are cloned, run and dropped while the word is in no state that makes another call wait or look again: a runner that
 //!   is in the middle of a payload is passed by.
 //!
@@ -69,8 +69,8 @@
 //!
 //! # Progress
 //!
-//! `register`: lock-free, it goes on only if another call has just taken the slot that it saw. All deregistrations, `holds`, `renew`
-//! and `detach`: wait-free, without a second look. `take`: lock-free, one compare-and-swap, and a second one if the owner has detached the slot
+//! `register`: lock-free, it goes on only if another call has just taken the slot that it saw. All deregistrations, `holds`, `held`,
+//! `renew` and `detach`: wait-free, without a second look. `take`: lock-free, one compare-and-swap, and a second one if the owner has detached the slot
 //! meanwhile; a round over the table is at most 32 of them.
 //!
 //! # What surprised us

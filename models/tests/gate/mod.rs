@@ -68,6 +68,17 @@ pub fn waker() -> (Arc<Woken>, Waker) {
     (woken.clone(), woken.into())
 }
 
+/// A waker that panics when it wakes.
+pub fn bomb() -> Waker {
+    struct Bomb;
+    impl Wake for Bomb {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker");
+        }
+    }
+    Waker::from(Arc::new(Bomb))
+}
+
 pub fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(waker))
 }

@@ -79,6 +79,16 @@ impl<P> Slot<P> {
         self.payload.with_mut(|cell| unsafe { (*cell).write(payload) });
     }
 
+    /// Whether the last payload was the `same`.
+    ///
+    /// # Safety
+    /// The caller owns the slot, has written a payload, and no other call of its owner's is working on it (R3).
+    #[inline]
+    unsafe fn was_written(&self, same: impl FnOnce(&P) -> bool) -> bool {
+        // SAFETY: its owner alone writes it (R3); a runner may have read it out, but leaves the bits there.
+        self.payload.with(|cell| same(unsafe { (*cell).assume_init_ref() }))
+    }
+
     /// Reads the payload out, which leaves its bits there.
     ///
     /// # Safety
@@ -219,8 +229,19 @@ impl<P> Slots<[Slot<P>]> {
     pub unsafe fn holds(&self, handle: Handle, same: impl FnOnce(&P) -> bool) -> bool {
         let Some(slot) = self.slots.get(handle.index() as usize) else { return false };
         let word = slot.word.load(ord!("slots-9", Relaxed));
-        // SAFETY: it has been written, and its owner alone writes it (R3); a runner may have read it out, but leaves the bits there.
-        word == handle.armed().0 && slot.payload.with(|cell| same(unsafe { (*cell).assume_init_ref() }))
+        // SAFETY: as the caller says.
+        word == handle.armed().0 && unsafe { slot.was_written(same) }
+    }
+
+    /// Whether the last payload that was put into an owned slot was the `same`, whoever has taken it since. No atomic operation.
+    ///
+    /// `same` looks at the bits alone: what they point to may be gone.
+    ///
+    /// # Safety
+    /// As of [`holds`](Self::holds).
+    pub unsafe fn held(&self, handle: Handle, same: impl FnOnce(&P) -> bool) -> bool {
+        // SAFETY: as the caller says.
+        self.slots.get(handle.index() as usize).is_some_and(|slot| unsafe { slot.was_written(same) })
     }
 
     /// Arms an owned slot with what `make` makes. Wait-free.
