@@ -224,7 +224,7 @@ impl Inner {
     }
 }
 
-#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle, jeton_step))))]
 mod tests {
     use std::{sync::mpsc, thread, time::Duration};
 
