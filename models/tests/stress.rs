@@ -32,9 +32,13 @@ const THREADS: usize = 3;
 
 /// Runs `work` in threads, all of which are joined here: the sanitizer sees a join, and not how a scope ends.
 fn in_threads<T: Send>(work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    in_so_many_threads(THREADS, work)
+}
+
+fn in_so_many_threads<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || work(number))).collect();
+        let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || work(number))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     })
 }
@@ -444,6 +448,36 @@ fn threads_and_a_task_hand_memory_round(rounds: usize) {
     }
 }
 
+/// A crowd waits for each state of a circle in turn; some of it gives up and comes again. The setter goes on when all have come: a thread that is
+/// left asleep stops it.
+fn a_crowd_is_woken_at_every_turn(rounds: usize) {
+    const CROWD: usize = 12;
+    let turns = [Turn::First, Turn::Second, Turn::Third];
+    let (gate, plain, arrived) = (gate::Gate::<Turn>::new(), Plain(UnsafeCell::new(0)), AtomicU32::new(0));
+    let plain = &plain;
+    let laps = (rounds / CROWD).max(1);
+    in_so_many_threads(CROWD + 1, |number| {
+        for lap in 1..=laps {
+            if number == CROWD {
+                // SAFETY: all others wait for what comes next.
+                unsafe { *plain.0.get() = lap };
+                gate.try_transition(turns[(lap - 1) % 3], turns[lap % 3]).expect("nobody else sets it");
+                while arrived.load(Ordering::Acquire) as usize != CROWD * lap {
+                    thread::yield_now();
+                }
+                continue;
+            }
+            if (lap + number) % 4 == 0 {
+                _ = gate.wait_for(turns[lap % 3], Some(Instant::now() + Duration::from_micros((lap % 50) as u64)), None);
+            }
+            let Waited::Reached(moment) = gate.wait_for(turns[lap % 3], None, None) else { panic!("nobody ends it") };
+            // SAFETY: the setter waits until this thread has arrived.
+            assert_eq!((moment.epoch.get() as usize, unsafe { *plain.0.get() }), (lap, lap));
+            arrived.fetch_add(1, Ordering::Release);
+        }
+    });
+}
+
 fn main() -> ExitCode {
     let rounds = std::env::var("JETON_STRESS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1000);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -452,9 +486,10 @@ fn main() -> ExitCode {
         ("s3_relaxed_push", free_list_hands_payloads_over::<s3_relaxed_push::List>),
         ("s4_relaxed_pop", free_list_hands_payloads_over::<s4_relaxed_pop::List>),
     ];
-    let tests: [Test; 14] = [
+    let tests: [Test; 15] = [
         ("a_gate_hands_memory_round", a_gate_hands_memory_round),
         ("threads_and_a_task_hand_memory_round", threads_and_a_task_hand_memory_round),
+        ("a_crowd_is_woken_at_every_turn", a_crowd_is_woken_at_every_turn),
         ("shared_ids_are_distinct_over_the_wrap", shared_ids_are_distinct_over_the_wrap),
         ("leases_and_single_ids_are_distinct_and_complete", leases_and_single_ids_are_distinct_and_complete),
         ("stripes_that_change_owners_lose_no_count", stripes_that_change_owners_lose_no_count),
