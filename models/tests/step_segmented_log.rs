@@ -56,7 +56,8 @@ mod epoch {
     }
 
     pub fn pin() -> Guard {
-        SIDES.with_borrow(|sides| sides.as_ref().expect("an execution")[SIDE.get()].pin())
+        // Without an execution it is one of the sources' own tests.
+        SIDES.with_borrow(|sides| sides.as_ref().map_or_else(crossbeam_epoch::pin, |sides| sides[SIDE.get()].pin()))
     }
 }
 

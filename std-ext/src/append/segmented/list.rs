@@ -173,3 +173,23 @@ impl Drop for List {
         collect();
     }
 }
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use jeton_core::sync::Ordering;
+
+    use super::*;
+
+    /// G1. Who comes between the link and that, and goes by `last`, could find it freed.
+    #[test]
+    fn a_trim_moves_the_last_one_on_before_the_first_one_goes_past_it() {
+        let list = List::new(4).expect("there is memory");
+        let guard = epoch::pin();
+        let last = list.last(&guard);
+        last.log.seal();
+        assert!(last.link(Segment::allocate(1, 4, &list.live).expect("there is memory")));
+        assert_eq!(list.trim(u64::MAX), 1);
+        let [first, last] = [&list.first, &list.last].map(|word| word.load(Ordering::Relaxed));
+        assert_eq!(first, last);
+    }
+}
