@@ -6,4 +6,5 @@ mod streams;
 use crate::contender::Structure;
 
 /// Our buffers and logs and their peers.
-pub const STRUCTURE: Structure = Structure { name: "append", groups: &[documents::GROUP, logs::GROUP, streams::GROUP], seconds: 120 };
+pub const STRUCTURE: Structure =
+    Structure { name: "append", groups: &[documents::GROUP, logs::GROUP, streams::GROUP], seconds: 120 };

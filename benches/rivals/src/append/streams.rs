@@ -37,7 +37,11 @@ pub(super) const GROUP: Group = Group {
         Entry { name: ORDERED, most_threads: 2, make: || Box::<Stream<Log<1>>>::default() },
         Entry { name: SHARED, most_threads: 2, make: || Box::<Stream<Log<0>>>::default() },
         Entry { name: MUTEX, most_threads: 2, make: || Box::<Stream<Locked<Mutex<VecDeque<Record>>>>>::default() },
-        Entry { name: PARKING_LOT, most_threads: 2, make: || Box::<Stream<Locked<parking_lot::Mutex<VecDeque<Record>>>>>::default() },
+        Entry {
+            name: PARKING_LOT,
+            most_threads: 2,
+            make: || Box::<Stream<Locked<parking_lot::Mutex<VecDeque<Record>>>>>::default(),
+        },
         Entry { name: SEG_QUEUE, most_threads: 2, make: || Box::<Stream<SegQueue<Record>>>::default() },
     ],
     targets: &[
