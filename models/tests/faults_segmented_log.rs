@@ -409,6 +409,22 @@ fn who_waits_behind_a_chunk_is_woken_when_its_lease_goes_on_whatever_comes_of_th
 }
 
 #[test]
+fn a_leased_writer_has_chunks_in_every_segment() {
+    let log = SegmentedLog::new(32).expect("there is memory");
+    let mut leased = log.leased_writer(12);
+    let mut reader = log.reader();
+    for number in [0, 10, 20] {
+        append(&log, number..number + 4); // A segment.
+        leased.append(&(number + 4).to_le_bytes()).expect("there is memory");
+        append(&log, number + 5..number + 6);
+        assert_eq!(read_all(&mut reader).0.last(), Some(&(number + 4)), "the rest of the chunk comes first");
+        append(&log, number + 6..number + 7);
+    }
+    drop(leased);
+    assert!(matches!(read_all(&mut reader), (numbers, Ok(Read::Empty)) if numbers == [25, 26]));
+}
+
+#[test]
 fn a_wait_ends_with_a_token() {
     let log = log();
     let mut reader = log.reader();

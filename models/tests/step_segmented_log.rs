@@ -232,7 +232,7 @@ impl Side {
     }
 }
 
-/// A log of two segments, and room for a record in the second one.
+/// A log of three segments: one that all are in, one that nobody is in any more, and one with room for a record.
 struct Subject {
     log: SegmentedLog,
     /// From the first record on.
@@ -248,15 +248,17 @@ impl Subject {
         let longer = SegmentedLog::new(16).expect("there is memory");
         (0..20_u32).for_each(|number| longer.append(&number.to_le_bytes()).expect("there is memory"));
         let sides = [100, 200].map(|first| Side::new(&log, first, longer.end()));
-        log.append(&2_u32.to_le_bytes()).expect("there is memory");
-        sides.iter().for_each(|side| assert_eq!(side.waiter.poll(), Some(Found::Record(2))));
+        for number in 2..5_u32 {
+            log.append(&number.to_le_bytes()).expect("there is memory");
+            sides.iter().for_each(|side| assert_eq!(side.waiter.poll(), Some(Found::Record(number))));
+        }
         Self { log, watcher, sides }
     }
 
     fn check(self, context: &str) {
         let Self { log, mut watcher, sides } = self;
         sides.iter().for_each(|side| side.waiter.check(context));
-        let (mut expected, mut trimmed) = (vec![0, 1, 2], false);
+        let (mut expected, mut trimmed) = (vec![0, 1, 2, 3, 4], false);
         for side in sides {
             expected.extend(side.appended.take());
             trimmed |= side.trimmed.get();
@@ -297,7 +299,12 @@ const OPERATIONS: [(&str, Operation); 14] = [
             Ok(())
         });
     }),
-    ("drop a grant", |_, side| drop(side.writer.borrow_mut().grant(8))),
+    ("drop a grant with a record behind it", |log, side| {
+        let mut writer = side.writer.borrow_mut();
+        let grant = writer.grant(4);
+        side.append(|bytes| log.append(bytes));
+        drop(grant);
+    }),
     ("append by a lease", |_, side| {
         (0..2).for_each(|_| side.append(|bytes| side.leased.borrow_mut().as_mut().expect("not dropped").append(bytes)));
     }),

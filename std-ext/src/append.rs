@@ -187,8 +187,10 @@
 //!
 //! A record by a writer costs what it costs in the core's log, and a fence and a load, to see whether anybody waits; by [`SegmentedLog::append`]
 //! also the entry and exit of a guard, which is another fence. A read costs what it costs in the core's log; the last record of a segment, and a
-//! read that finds nothing, enter a guard. A reader that is to sleep allocates a cancel source, once for all who sleep until the next wake. Records
-//! take four bytes more than they have, rounded up to four; a segment, 384 bytes more than its words on x86-64, for cache lines of its own.
+//! read that finds nothing, enter a guard. A reader that is to sleep allocates a cancel source, once for all who sleep until the next wake.
+//! Records take four bytes more than they have, rounded up to four; a segment, 384 bytes more than its words on x86-64, for cache lines of
+//! its own. Without memory for a segment a call says `Alloc`; without memory for what is small and of a fixed size (a log itself, the source
+//! and the waker of who sleeps, crossbeam-epoch's own) the program ends, as it does for a `Box`.
 //!
 //! # 9. What surprised us
 //!
