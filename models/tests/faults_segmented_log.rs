@@ -409,6 +409,21 @@ fn who_waits_behind_a_chunk_is_woken_when_its_lease_goes_on_whatever_comes_of_th
 }
 
 #[test]
+fn who_waits_behind_a_chunk_is_woken_when_its_lease_ends() {
+    let log = SegmentedLog::new(48).expect("there is memory");
+    let mut leased = log.leased_writer(12);
+    leased.append(&0_u32.to_le_bytes()).expect("there is memory");
+    append(&log, 1..2);
+    let mut reader = log.reader();
+    assert!(matches!(read_all(&mut reader), (numbers, Ok(Read::Pending)) if numbers == [0]));
+    let (woken, waker) = waker();
+    let mut next = pin!(reader.next_record());
+    assert!(poll(&mut next, &waker).is_pending());
+    drop(leased);
+    assert_eq!((woken.times(), poll(&mut next, &waker)), (1, Poll::Ready(Ok(1))));
+}
+
+#[test]
 fn a_leased_writer_has_chunks_in_every_segment() {
     let log = SegmentedLog::new(32).expect("there is memory");
     let mut leased = log.leased_writer(12);
