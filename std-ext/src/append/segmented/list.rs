@@ -42,17 +42,23 @@ impl List {
         unsafe { Seen::new(NonNull::new_unchecked(first), guard) }
     }
 
+    /// A segment from which links lead to the newest one.
+    #[inline(always)]
+    fn near_last<'g>(&self, guard: &'g Guard) -> Seen<'g> {
+        // Acquire pairs with the exchange in `last`: the segment is seen as it was made.
+        let last = self.last.load(ord!("segmented-log-14", Acquire));
+        // SAFETY: G1: never null, and not freed as long as the guard holds.
+        unsafe { Seen::new(NonNull::new_unchecked(last), guard) }
+    }
+
     /// The newest segment.
     pub(super) fn last<'g>(&self, guard: &'g Guard) -> Seen<'g> {
         loop {
-            // Acquire pairs with the exchange below: the segment is seen as it was made.
-            let last = self.last.load(ord!("segmented-log-14", Acquire));
-            // SAFETY: G1: never null, and not freed as long as the guard holds.
-            let seen = unsafe { Seen::new(NonNull::new_unchecked(last), guard) };
+            let seen = self.near_last(guard);
             // SAFETY: G1: the list does not begin behind the last one.
             let Next::Segment(next) = (unsafe { seen.next(guard) }) else { return seen };
             // Helped on by whoever comes first.
-            let next = next.node().as_ptr();
+            let [last, next] = [seen, next].map(|segment| segment.node().as_ptr());
             _ = self.last.compare_exchange(last, next, ord!("segmented-log-15", Release), ord!("segmented-log-16", Relaxed));
         }
     }
@@ -176,8 +182,6 @@ impl Drop for List {
 
 #[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
 mod tests {
-    use jeton_core::sync::Ordering;
-
     use super::*;
 
     /// G1. Who comes between the link and that, and goes by `last`, could find it freed.
@@ -189,7 +193,7 @@ mod tests {
         last.log.seal();
         assert!(last.link(Segment::allocate(1, 4, &list.live).expect("there is memory")));
         assert_eq!(list.trim(u64::MAX), 1);
-        let [first, last] = [&list.first, &list.last].map(|word| word.load(Ordering::Relaxed));
+        let [first, last] = [list.first(&guard), list.near_last(&guard)].map(Seen::node);
         assert_eq!(first, last);
     }
 }
