@@ -100,8 +100,9 @@
 //! **Memory.** At any moment a log has in memory: the segments from `first` to `last`; one for each reader and each writer whose segment is
 //! trimmed; one for each call that is about to link a new one, which frees it if another call was faster; and those that were left by
 //! their last user while some thread of the process was inside of a guard of crossbeam-epoch, or has left it a moment ago. A log's own
-//! guards are held over a few loads, one refused copy or, in [`SegmentedLog::append`], the copy of the record; never while a reader or a
-//! writer stands still, a grant is written, or a waker runs. So a sleeping reader holds one segment and keeps no other from being freed.
+//! guards are held over a few loads, the making of a segment or of a source or, in [`SegmentedLog::append`], the copy of the record; never
+//! while a reader or a writer stands still, a grant is written, or a waker runs. So a sleeping reader holds one segment and keeps no other
+//! from being freed.
 //! Who else in the process stays pinned to crossbeam-epoch's default collector does. [`SegmentedLog::held`] counts them all.
 //!
 //! # 5. Invariants
@@ -168,7 +169,8 @@
 //! |---|---|---|
 //! | `SegmentedLog::append`, `LogWriter::append`, `grant`, ordered | lock-free, but for the allocator: who finds the last segment full links a new one itself, or finds that another call has | as the core's, in the segment where it fits |
 //! | the same, leased | wait-free while the record fits into the chunk; else as above | as the core's |
-//! | commit, drop of a grant or a writer | wait-free, but for waking and for freeing the segment | as the core's |
+//! | commit, drop of a grant | wait-free, but for waking | as the core's |
+//! | drop of a writer or a reader | lock-free, but for waking and the allocator | that of a lease: as the core's |
 //! | `LogReader::read` | lock-free: it tries again if the segment that it goes to has been trimmed meanwhile | a record: as the core's; `End`: segmented-log-4; `Trimmed`: segmented-log-13 |
 //! | `trim` | lock-free | segmented-log-17 |
 //! | `close` | lock-free: each producer links one segment at most before it sees the mark | segmented-log-5 |
@@ -185,8 +187,10 @@
 //!
 //! A record by a writer costs what it costs in the core's log, and a fence and a load, to see whether anybody waits; by [`SegmentedLog::append`]
 //! also the entry and exit of a guard, which is another fence. A read costs what it costs in the core's log; the last record of a segment, and a
-//! read that finds nothing, enter a guard. A reader that is to sleep allocates a cancel source, once for all who sleep until the next wake. Records
-//! take four bytes more than they have, rounded up to four; a segment, 384 bytes more than its words on x86-64, for cache lines of its own.
+//! read that finds nothing, enter a guard. A reader that is to sleep allocates a cancel source, once for all who sleep until the next wake.
+//! Records take four bytes more than they have, rounded up to four; a segment, 384 bytes more than its words on x86-64, for cache lines of
+//! its own. Without memory for a segment a call says `Alloc`; without memory for what is small and of a fixed size (a log itself, the source
+//! and the waker of who sleeps, crossbeam-epoch's own) the program ends, as it does for a `Box`.
 //!
 //! # 9. What surprised us
 //!

@@ -59,3 +59,8 @@ mod blocking {
 mod epoch {
     pub(crate) use crossbeam_epoch::{Guard, pin};
 }
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -87,10 +87,19 @@ impl<const N: usize> AppendLog<[LogWord; N]> {
 impl<W: Words> AppendLog<W> {
     /// Empty, in these words, which are cleared.
     pub fn over(words: W) -> Self {
-        let len = words::usable(words.words().len());
-        let log = Self { tail: Padded::new(AtomicU32::new(0)), len, words };
+        // SAFETY: they are cleared before anybody else has the log.
+        let log = unsafe { Self::over_zeros(words) };
         log.parts().words.clear_from(0);
         log
+    }
+
+    /// Empty, in these words, which are zero: they are not written again, as [`over`](Self::over) does.
+    ///
+    /// # Safety
+    /// 1. Each of the words is zero. What stands there otherwise would be read as headers.
+    pub unsafe fn over_zeros(words: W) -> Self {
+        let len = words::usable(words.words().len());
+        Self { tail: Padded::new(AtomicU32::new(0)), len, words }
     }
 
     /// The words, with what is in them.

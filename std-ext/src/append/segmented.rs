@@ -75,7 +75,9 @@ struct Shared {
     signal: Signal,
 }
 
-/// A place in a log, between two segments: what is before it is before the segment that a reader is in.
+/// A place in a log: the beginning of a segment. That of a [reader](LogReader::position) is where the segment begins that it is in.
+///
+/// It means something in the log that it comes from; in another one it is a number of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(u64);
 
@@ -94,8 +96,8 @@ pub struct Held {
 impl SegmentedLog {
     /// Empty, with one segment of `segment_bytes` bytes, rounded up to words: at least 16, at most 512 MiB.
     ///
-    /// The longest record is four bytes shorter, or eight with a lease. At most as much as the record is long that does not fit is
-    /// wasted at a segment's end.
+    /// The longest record is four bytes shorter, or eight with a lease. A record that does not fit at a segment's end leaves less empty
+    /// there than it would have taken; that of a lease also the rest of its chunk.
     ///
     /// # Errors
     /// [`SegmentedError::Alloc`]

@@ -42,17 +42,23 @@ impl List {
         unsafe { Seen::new(NonNull::new_unchecked(first), guard) }
     }
 
+    /// A segment from which links lead to the newest one.
+    #[inline(always)]
+    fn near_last<'g>(&self, guard: &'g Guard) -> Seen<'g> {
+        // Acquire pairs with the exchange in `last`: the segment is seen as it was made.
+        let last = self.last.load(ord!("segmented-log-14", Acquire));
+        // SAFETY: G1: never null, and not freed as long as the guard holds.
+        unsafe { Seen::new(NonNull::new_unchecked(last), guard) }
+    }
+
     /// The newest segment.
     pub(super) fn last<'g>(&self, guard: &'g Guard) -> Seen<'g> {
         loop {
-            // Acquire pairs with the exchange below: the segment is seen as it was made.
-            let last = self.last.load(ord!("segmented-log-14", Acquire));
-            // SAFETY: G1: never null, and not freed as long as the guard holds.
-            let seen = unsafe { Seen::new(NonNull::new_unchecked(last), guard) };
+            let seen = self.near_last(guard);
             // SAFETY: G1: the list does not begin behind the last one.
             let Next::Segment(next) = (unsafe { seen.next(guard) }) else { return seen };
             // Helped on by whoever comes first.
-            let next = next.node().as_ptr();
+            let [last, next] = [seen, next].map(|segment| segment.node().as_ptr());
             _ = self.last.compare_exchange(last, next, ord!("segmented-log-15", Release), ord!("segmented-log-16", Relaxed));
         }
     }
@@ -171,5 +177,23 @@ impl Drop for List {
         }
         drop(guard);
         collect();
+    }
+}
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use super::*;
+
+    /// G1. Who comes between the link and that, and goes by `last`, could find it freed.
+    #[test]
+    fn a_trim_moves_the_last_one_on_before_the_first_one_goes_past_it() {
+        let list = List::new(4).expect("there is memory");
+        let guard = epoch::pin();
+        let last = list.last(&guard);
+        last.log.seal();
+        assert!(last.link(Segment::allocate(1, 4, &list.live).expect("there is memory")));
+        assert_eq!(list.trim(u64::MAX), 1);
+        let [first, last] = [list.first(&guard), list.near_last(&guard)].map(Seen::node);
+        assert_eq!(first, last);
     }
 }

@@ -105,7 +105,8 @@ impl Segment {
         let mut memory = Vec::new();
         memory.try_reserve_exact(words).map_err(|_| SegmentedError::Alloc)?;
         memory.resize_with(words, LogWord::new);
-        let log = AppendLog::over(HeapWords(memory.into_boxed_slice()));
+        // SAFETY: new words are zero.
+        let log = unsafe { AppendLog::over_zeros(HeapWords(memory.into_boxed_slice())) };
         let segment = Self { number, log, next: AtomicPtr::null(), users: AtomicU32::new(1), live: live.clone() };
         let node = Block::allocate(segment).map_err(|_| SegmentedError::Alloc)?;
         live.0.fetch_add(1, ord!("segmented-log-2", Relaxed));
@@ -274,5 +275,28 @@ impl Drop for Pinned {
         if unsafe { leave(self.0) } {
             collect();
         }
+    }
+}
+
+#[cfg(all(test, not(any(jeton_loom, jeton_shuttle))))]
+mod tests {
+    use super::*;
+
+    /// More users than can be counted: four thousand million readers, or so many that were forgotten.
+    #[test]
+    fn a_segment_with_more_users_than_can_be_counted_is_never_freed() {
+        let live = Arc::new(Live::new());
+        let log = AppendLog::over(HeapWords(Box::new([LogWord::new()])));
+        let users = AtomicU32::new(u32::MAX - 1);
+        let segment = Segment { number: 0, log, next: AtomicPtr::null(), users, live: live.clone() };
+        let Ok(node) = Block::allocate(segment) else { panic!("there is memory") };
+        let guard = epoch::pin();
+        // SAFETY: it is freed below.
+        let seen = unsafe { Seen::new(node, &guard) };
+        let pinned = Pinned::new(seen).expect("it has users");
+        drop([pinned.clone(), pinned.clone(), pinned]);
+        assert!(format!("{:?}", seen.users).contains(&u32::MAX.to_string()), "{:?}", seen.users);
+        // SAFETY: this is the last that looks at it.
+        unsafe { Segment::free(node) };
     }
 }

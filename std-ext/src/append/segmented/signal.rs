@@ -50,7 +50,8 @@ impl Signal {
         }
     }
 
-    /// The next wake, as a future, to be polled before [`settled`]; or none, if there is no memory for it.
+    /// The next wake, as a future, to be polled before [`settled`]; or none, if there is no memory for
+    /// the block that a new source stands in. (The source itself asks for memory as a `Box` does.)
     pub(super) fn next_wake(&self) -> Option<Canceled> {
         let guard = epoch::pin();
         loop {

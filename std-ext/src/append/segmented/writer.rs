@@ -57,24 +57,43 @@ impl LogWriter {
     /// [`SegmentedError`], as [`append`](Self::append).
     #[inline]
     pub fn grant(&mut self, len: usize) -> Result<LogGrant<'_>, SegmentedError> {
+        let mut left_chunk = false;
         let grant = loop {
             let granted = match &mut self.lease {
                 // SAFETY: G4: the grant goes into one that borrows this writer, which keeps the segment meanwhile.
                 None => unsafe { self.pinned.log() }.grant(len),
-                Some(lease) => lease.grant(len),
+                Some(lease) => {
+                    // It may, at the least.
+                    left_chunk |= len >= lease.room();
+                    lease.grant(len)
+                }
             };
             match granted {
                 Ok(grant) => break grant,
                 Err(_) => self.go_on(len)?,
             }
         };
-        Ok(LogGrant { grant: Some(grant), log: &self.log })
+        let grant = LogGrant { grant: Some(grant), log: &self.log };
+        if left_chunk {
+            // Readers come past the old chunk now, and not only when the grant ends.
+            self.log.signal.wake();
+        }
+        Ok(grant)
     }
 
     /// Into the next segment, where a record of `len` bytes fits if nobody comes before it.
     #[cold]
     #[inline(never)]
     fn go_on(&mut self, len: usize) -> Result<(), SegmentedError> {
+        let gone_on = self.try_go_on(len);
+        if gone_on.is_err() && self.chunk.is_some() {
+            // The call ends here, and has perhaps left a chunk the last time it went on.
+            self.log.signal.wake();
+        }
+        gone_on
+    }
+
+    fn try_go_on(&mut self, len: usize) -> Result<(), SegmentedError> {
         // A chunk has a header as well.
         self.log.check(len, if self.chunk.is_some() { 2 } else { 1 })?;
         let pinned = {
@@ -86,9 +105,8 @@ impl LogWriter {
             }
         };
         // What is left of the chunk is given up before the segment is left.
-        self.lease = None;
+        self.lease = lease_in(&pinned, self.chunk);
         self.pinned = pinned;
-        self.lease = lease_in(&self.pinned, self.chunk);
         Ok(())
     }
 }
