@@ -136,7 +136,7 @@ impl Inner {
             return self.wake_all(replaced, 1 << to);
         }
         // One: with a second one to wake, this thread could lose its processor to the first.
-        self.go_on_with_cascade(replaced.moved_beside_waiters(to), 1 << to, 1);
+        self.go_on_with_cascade(replaced.moved_to_waiters(to), 1 << to, 1);
         if replaced.has_tasks() {
             self.tasks.wake(1 << to);
         }

@@ -81,11 +81,16 @@ impl Word {
             // One addition. What an epoch of all ones carries over is an interest of nobody's, which the next transition to that state clears.
             return Self(self.0.wrapping_add(Self::ONE_EPOCH).wrapping_add(to as u64).wrapping_sub(from as u64));
         }
-        self.moved_beside_waiters(to)
+        if self.is_awaited(to) {
+            return self.moved_to_waiters(to);
+        }
+        Self(self.0.wrapping_add(Self::ONE_EPOCH) & Self::EPOCH | self.0 & !(Self::EPOCH | Self::STATE) | to as u64)
     }
 
-    /// The same, if somebody waits, for this state or another one.
-    pub(super) const fn moved_beside_waiters(self, to: u8) -> Self {
+    /// The same, if somebody waits for that state. Apart, so that its constants take no registers of the other ways.
+    #[cold]
+    #[inline(never)]
+    pub(super) const fn moved_to_waiters(self, to: u8) -> Self {
         let interest = self.0 & Self::INTEREST & !Self::interest(1 << to);
         // Without interest, nobody waits that is not woken by this very transition.
         let waiters = if interest == 0 { 0 } else { self.0 & (Self::CROWD | Self::THREADS | Self::TASKS) };
