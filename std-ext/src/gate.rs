@@ -12,6 +12,7 @@
 //!
 //! | you have | use |
 //! |---|---|
+//! | states, and edges between them | [`states!`](crate::gate::states): each state with an edge names the one that a transition given up there goes to |
 //! | an operation that is allowed in one state | [`Gate::check`] |
 //! | a change from one state to another | [`Gate::transition`], an edge that is known; [`Gate::try_transition`], one that is not |
 //! | a change with work in it that may fail, or take too long | [`Gate::begin`], and [`Transition::commit`] |
