@@ -70,30 +70,37 @@ fn settled(tasks: &[PathBuf]) -> Vec<Count> {
     }
 }
 
-#[test]
-fn of_650_threads_none_runs_until_what_it_waits_for_has_come() {
-    let gate = Gate::<Mode>::new();
+/// Runs `test` while so many threads do `waits`, each with its number; the system's folder of each is the test's, in that order.
+fn beside_waiters(count: usize, waits: impl Fn(usize) + Sync, test: impl FnOnce(&[PathBuf])) {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..WAITERS {
-            let (sender, gate) = (sender.clone(), &gate);
+        for number in 0..count {
+            let (sender, waits) = (sender.clone(), &waits);
             let waits = move || {
                 let task = fs::read_link("/proc/thread-self").expect("the system has it");
-                sender.send(PathBuf::from("/proc").join(task)).expect("the test listens");
+                sender.send((number, PathBuf::from("/proc").join(task))).expect("the test listens");
                 drop(sender);
-                assert!(matches!(gate.wait_for(Mode::Ended, None, None), Waited::Reached(_)));
+                waits(number);
             };
             thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, waits).expect("room for a thread");
         }
         drop(sender);
-        let tasks: Vec<PathBuf> = receiver.iter().collect();
-        assert_eq!(tasks.len(), WAITERS);
+        let mut tasks: Vec<(usize, PathBuf)> = receiver.iter().collect();
+        tasks.sort_unstable();
+        test(&tasks.into_iter().map(|(_, task)| task).collect::<Vec<_>>());
+    });
+}
 
-        let before = settled(&tasks);
+#[test]
+fn of_650_threads_none_runs_until_what_it_waits_for_has_come() {
+    let gate = Gate::<Mode>::new();
+    let waits = |_| assert!(matches!(gate.wait_for(Mode::Ended, None, None), Waited::Reached(_)));
+    beside_waiters(WAITERS, waits, |tasks| {
+        let before = settled(tasks);
         laps(&gate, 1000);
-        let beside_transitions = counts(&tasks);
+        let beside_transitions = counts(tasks);
         thread::sleep(Duration::from_secs(2));
-        let idle = counts(&tasks);
+        let idle = counts(tasks);
         gate.try_transition(Mode::Idle, Mode::Ended).expect("an edge");
 
         let switches = |counts: &[Count]| counts.iter().map(|count| count.voluntary_switches).sum::<u64>();
@@ -115,36 +122,24 @@ fn of_650_threads_none_runs_until_what_it_waits_for_has_come() {
 #[test]
 fn a_crowd_that_has_missed_its_state_is_quiet() {
     let gate = Gate::<Mode>::new();
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..WAITERS {
-            let (sender, gate) = (sender.clone(), &gate);
-            let waits = move || {
-                let task = fs::read_link("/proc/thread-self").expect("the system has it");
-                sender.send(PathBuf::from("/proc").join(task)).expect("the test listens");
-                drop(sender);
-                // Each state that it sees makes it wait for the next one.
-                while !matches!(gate.wait_for([Mode::Running, Mode::Ended], None, None), Waited::Reached(now) if now.state == Mode::Ended)
-                {
-                    let now = gate.snapshot();
-                    if now.state == Mode::Running {
-                        _ = gate.wait_change(now.epoch, None, None);
-                    }
-                }
-            };
-            thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, waits).expect("room for a thread");
+    // Each state that it sees makes it wait for the next one.
+    let waits = |_| loop {
+        let Waited::Reached(now) = gate.wait_for([Mode::Running, Mode::Ended], None, None) else { panic!("no other end") };
+        if now.state == Mode::Ended {
+            break;
         }
-        drop(sender);
-        let tasks: Vec<PathBuf> = receiver.iter().collect();
-        settled(&tasks);
+        _ = gate.wait_change(now.epoch, None, None);
+    };
+    beside_waiters(WAITERS, waits, |tasks| {
+        settled(tasks);
         for _ in 0..20 {
             laps(&gate, 2);
             thread::sleep(Duration::from_micros(300));
         }
         // It does not return as long as anything goes on.
-        let before = settled(&tasks);
+        let before = settled(tasks);
         thread::sleep(Duration::from_millis(300));
-        let quiet = counts(&tasks) == before;
+        let quiet = counts(tasks) == before;
         gate.try_transition(Mode::Idle, Mode::Ended).expect("an edge");
         assert!(quiet);
     });
@@ -153,29 +148,16 @@ fn a_crowd_that_has_missed_its_state_is_quiet() {
 /// A crowd that is woken wakes those who wait for its state, and nobody else, though some wait for both.
 #[test]
 fn a_crowd_wakes_nobody_who_waits_for_another_state() {
+    const EACH: usize = 20;
     let gate = Gate::<Mode>::new();
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for number in 0..60 {
-            let (sender, gate) = (sender.clone(), &gate);
-            let states = match number % 3 {
-                0 => StateSet::from(Mode::Ended),
-                1 => StateSet::from(Mode::Running),
-                _ => StateSet::from([Mode::Running, Mode::Ended]),
-            };
-            let waits = move || {
-                let task = fs::read_link("/proc/thread-self").expect("the system has it");
-                sender.send((number % 3, PathBuf::from("/proc").join(task))).expect("the test listens");
-                drop(sender);
-                assert!(matches!(gate.wait_for(states, None, None), Waited::Reached(_)));
-            };
-            thread::Builder::new().stack_size(1 << 16).spawn_scoped(scope, waits).expect("room for a thread");
-        }
-        drop(sender);
-        let of_the_end: Vec<PathBuf> = receiver.iter().filter(|(kind, _)| *kind == 0).map(|(_, task)| task).collect();
-        let before = settled(&of_the_end);
+    let wanted = [Mode::Ended.into(), Mode::Running.into(), StateSet::from([Mode::Running, Mode::Ended])];
+    let waits = |number| assert!(matches!(gate.wait_for(wanted[number / EACH], None, None), Waited::Reached(_)));
+    beside_waiters(wanted.len() * EACH, waits, |tasks| {
+        settled(tasks);
+        let of_the_end = &tasks[..EACH];
+        let before = counts(of_the_end);
         gate.try_transition(Mode::Idle, Mode::Running).expect("an edge");
-        let after = settled(&of_the_end);
+        let after = settled(of_the_end);
         gate.try_transition(Mode::Running, Mode::Idle).expect("an edge");
         gate.try_transition(Mode::Idle, Mode::Ended).expect("an edge");
         assert_eq!(after, before);
@@ -186,19 +168,13 @@ fn a_crowd_wakes_nobody_who_waits_for_another_state() {
 #[test]
 fn who_waits_for_no_state_sleeps_until_the_end() {
     let gate = Gate::<Mode>::new();
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let waits = scope.spawn(|| {
-            let task = fs::read_link("/proc/thread-self").expect("the system has it");
-            sender.send(PathBuf::from("/proc").join(task)).expect("the test listens");
-            gate.wait_for(StateSet::none(), None, None)
-        });
-        let task = [receiver.recv().expect("it starts")];
+    let waits = |_| assert_eq!(gate.wait_for(StateSet::none(), None, None), Waited::Closed);
+    beside_waiters(1, waits, |task| {
         let deadline = Instant::now() + Duration::from_secs(20);
-        let mut before = counts(&task);
+        let mut before = counts(task);
         let sleeps = loop {
             thread::sleep(Duration::from_millis(50));
-            let now = counts(&task);
+            let now = counts(task);
             if now == before || Instant::now() > deadline {
                 break now == before;
             }
@@ -206,7 +182,7 @@ fn who_waits_for_no_state_sleeps_until_the_end() {
         };
         laps(&gate, 2);
         assert!(gate.close());
-        assert_eq!((waits.join().expect("no panic"), sleeps), (Waited::Closed, true));
+        assert!(sleeps);
     });
 }
 
