@@ -11,31 +11,14 @@ use gate_std::{
 };
 use jeton_models::{
     explore::{Arc, explore, thread},
-    linearizability::{Recorder, Spec},
+    linearizability::Recorder,
     spec::gate::{
         Answer, Call, Life,
         Mode::{self, Ended, Ending, Idle, Running},
     },
 };
 
-/// As the core's, but that its end is no epoch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct LongLife(Life);
-
-impl Spec for LongLife {
-    type Call = Call;
-    type Answer = Answer;
-
-    fn accepts(&mut self, call: &Call, answer: &Answer) -> bool {
-        let is_accepted = self.0.accepts(call, answer);
-        if (call, answer) == (&Call::Close, &Answer::Is(true)) {
-            self.0.epoch -= 1;
-        }
-        is_accepted
-    }
-}
-
-type Record = Recorder<LongLife>;
+type Record = Recorder<Life>;
 
 #[derive(Clone, Copy, Debug)]
 enum Do {
@@ -80,7 +63,7 @@ fn history(programs: &'static [&'static [Do]]) {
     for other in others {
         other.join().expect("a thread of the model panicked");
     }
-    record.check(&LongLife::default());
+    record.check(&Life::default());
 }
 
 macro_rules! go {
