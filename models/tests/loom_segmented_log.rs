@@ -28,6 +28,31 @@ fn a_reader_made_beside_a_trim_begins_where_the_log_begins() {
     explore(Model { threads: 2, loom: 83, rmw: 95, shuttle: 4900 }, come_beside_trim);
 }
 
+/// Its segment is empty at the first look, and full, and trimmed, at the next.
+#[test]
+fn a_reader_is_told_of_no_trim_while_there_are_records_where_it_is() {
+    explore(Model { threads: 2, loom: 6200, rmw: 1900, shuttle: 63000 }, || {
+        let log = log();
+        let mut reader = log.reader();
+        let other = beside(move || {
+            append(&log, 0..2);
+            log.trim(log.end())
+        });
+        let mut next = 0;
+        for _ in 0..2 {
+            match read(&mut reader) {
+                Nothing => {}
+                found => {
+                    assert_eq!(found, Record(next));
+                    next += 1;
+                }
+            }
+        }
+        assert_eq!(other(), 1);
+        assert_eq!(read(&mut reader), if next < 2 { Record(next) } else { Nothing });
+    });
+}
+
 /// Each of so many others has a reader in the segment that is trimmed here.
 fn leave_beside_trim(others: usize) {
     let log = log();
