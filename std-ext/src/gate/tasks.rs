@@ -3,7 +3,7 @@
 use std::ptr;
 
 use jeton_core::{
-    array, const_fn, ord,
+    const_fn, ord,
     sync::{AtomicPtr, AtomicU64},
 };
 
@@ -43,9 +43,18 @@ impl Place<'_> {
 }
 
 impl Block {
-    /// With its first slot in use.
+    /// With its first slot in use. Written where it stays: what copies it from the stack counts differently wherever that is.
     fn new() -> Box<Self> {
-        Box::new(Self { used: AtomicU64::new(1), slots: array![Slot::new(); SLOTS], next: AtomicPtr::null() })
+        let mut block = Box::<Self>::new_uninit();
+        let fields = block.as_mut_ptr();
+        // SAFETY: they are fields of one allocation, which nobody else has; each of them is written once.
+        unsafe {
+            (&raw mut (*fields).used).write(AtomicU64::new(1));
+            let slots = (&raw mut (*fields).slots).cast::<Slot>();
+            (0..SLOTS).for_each(|index| slots.add(index).write(Slot::new()));
+            (&raw mut (*fields).next).write(AtomicPtr::null());
+            block.assume_init()
+        }
     }
 
     fn take(&self) -> Option<usize> {
