@@ -30,7 +30,7 @@ states! {
 
 /// Polls a wait until it is over, in between only when its waker has said so. (ThreadSanitizer does not know the fence with which the library's `Arc`
 /// ends, so the waker has none.)
-fn wait<F: Future + Unpin>(number: usize, mut future: F) -> F::Output {
+pub fn wait<F: Future + Unpin>(number: usize, mut future: F) -> F::Output {
     static WOKEN: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
     const TABLE: RawWakerVTable = RawWakerVTable::new(|data| RawWaker::new(data, &TABLE), wake, wake, |_| {});
     fn wake(data: *const ()) {
