@@ -382,20 +382,24 @@ fn every_change_wakes_whoever_waits_for_it_once() {
     }
 }
 
-/// A chunk is given up when its lease takes another one, in the same segment or the next: not only when something comes of that.
+/// A chunk is given up when its lease takes another one, in the same segment or the next, or ends: not only when something comes of that.
 #[test]
-fn who_waits_behind_a_chunk_is_woken_when_its_lease_goes_on_whatever_comes_of_that() {
-    type GoOn = fn(&mut LogWriter);
-    let ways: [GoOn; 4] = [
-        |leased| mem::forget(leased.grant(8).expect("it fits into the segment")),
-        |leased| mem::forget(leased.grant(40).expect("there is memory")),
-        |leased| leased.append(&[0; 8]).expect("it fits into the segment"),
-        |leased| leased.append(&[0; 40]).expect("there is memory"),
+fn who_waits_behind_a_chunk_is_woken_when_its_lease_goes_on_or_ends_whatever_comes_of_that() {
+    type GoOn = fn(&mut Option<LogWriter>);
+    fn lease(leased: &mut Option<LogWriter>) -> &mut LogWriter {
+        leased.as_mut().expect("it has not ended")
+    }
+    let ways: [GoOn; 5] = [
+        |leased| mem::forget(lease(leased).grant(8).expect("it fits into the segment")),
+        |leased| mem::forget(lease(leased).grant(40).expect("there is memory")),
+        |leased| lease(leased).append(&[0; 8]).expect("it fits into the segment"),
+        |leased| lease(leased).append(&[0; 40]).expect("there is memory"),
+        |leased| *leased = None,
     ];
     for (number_of_way, go_on) in ways.into_iter().enumerate() {
         let log = SegmentedLog::new(48).expect("there is memory");
-        let mut leased = log.leased_writer(12);
-        leased.append(&0_u32.to_le_bytes()).expect("there is memory");
+        let mut leased = Some(log.leased_writer(12));
+        lease(&mut leased).append(&0_u32.to_le_bytes()).expect("there is memory");
         append(&log, 1..2);
         let mut reader = log.reader();
         assert!(matches!(read_all(&mut reader), (numbers, Ok(Read::Pending)) if numbers == [0]));
@@ -406,21 +410,6 @@ fn who_waits_behind_a_chunk_is_woken_when_its_lease_goes_on_whatever_comes_of_th
         assert_eq!(woken.times(), 1, "way {number_of_way}");
         assert_eq!(poll(&mut next, &waker), Poll::Ready(Ok(1)), "way {number_of_way}");
     }
-}
-
-#[test]
-fn who_waits_behind_a_chunk_is_woken_when_its_lease_ends() {
-    let log = SegmentedLog::new(48).expect("there is memory");
-    let mut leased = log.leased_writer(12);
-    leased.append(&0_u32.to_le_bytes()).expect("there is memory");
-    append(&log, 1..2);
-    let mut reader = log.reader();
-    assert!(matches!(read_all(&mut reader), (numbers, Ok(Read::Pending)) if numbers == [0]));
-    let (woken, waker) = waker();
-    let mut next = pin!(reader.next_record());
-    assert!(poll(&mut next, &waker).is_pending());
-    drop(leased);
-    assert_eq!((woken.times(), poll(&mut next, &waker)), (1, Poll::Ready(Ok(1))));
 }
 
 #[test]
